@@ -1,0 +1,1 @@
+"""A pluggable graph compiler kernel."""

@@ -1,0 +1,1 @@
+"""Memory assigners, lifetimes and the reuse checker."""

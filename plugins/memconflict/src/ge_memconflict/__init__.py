@@ -1,0 +1,1 @@
+"""Finds and isolates memory conflicts between readers and writers of one buffer."""

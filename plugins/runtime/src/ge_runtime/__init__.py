@@ -1,0 +1,1 @@
+"""Executes a compiled graph inside its planned arena."""

@@ -1,0 +1,1 @@
+"""Removes TensorMove nodes whose copy cannot be observed."""
