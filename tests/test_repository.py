@@ -56,7 +56,7 @@ def packages() -> list[Path]:
 
 def project_package(member: Path) -> str:
     """The import package of a plugin: its distribution's name, in Python's spelling."""
-    return project(member)["name"].replace("graph-engine-", "ge_").replace("-", "_")
+    return str(project(member)["name"]).replace("graph-engine-", "ge_").replace("-", "_")
 
 
 def modules() -> list[Path]:
