@@ -1,0 +1,75 @@
+"""The undo log that graph, alias classes and order share: a transaction rolls all of them back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+
+
+class Journal:
+    """Undo steps of the open transactions; recording costs nothing while none is open."""
+
+    __slots__ = ("_depth", "_undo")
+
+    def __init__(self) -> None:
+        self._undo: list[Callable[[], object]] = []
+        self._depth = 0
+
+    @property
+    def active(self) -> bool:
+        """Whether somebody may still want to roll back."""
+        return self._depth > 0
+
+    def record(self, undo: Callable[[], object]) -> None:
+        """Remember how to take the edit back that was just made. Call only while `active`."""
+        self._undo.append(undo)
+
+    def begin(self) -> Transaction:
+        """Open a transaction; they nest."""
+        return Transaction(self)
+
+    def _open(self) -> int:
+        self._depth += 1
+        return len(self._undo)
+
+    def _close(self) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._undo.clear()
+
+    def _rollback_to(self, mark: int) -> None:
+        while len(self._undo) > mark:
+            self._undo.pop()()
+
+
+class Transaction:
+    """A context manager: keeps the edits on success, takes all back on an exception."""
+
+    __slots__ = ("_journal", "_mark", "_open")
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._mark = 0
+        self._open = False
+
+    def __enter__(self) -> Transaction:
+        self._mark = self._journal._open()
+        self._open = True
+        return self
+
+    def rollback(self) -> None:
+        """Take back everything since the transaction began; it stays open."""
+        if not self._open:
+            raise RuntimeError("the transaction is closed")
+        self._journal._rollback_to(self._mark)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self._journal._rollback_to(self._mark)
+        self._open = False
+        self._journal._close()

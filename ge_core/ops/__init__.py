@@ -1,0 +1,33 @@
+"""What ops do with memory: traits, the registry, and GE's own table."""
+
+from ge_core.ops.builtin import register_builtin_ops
+from ge_core.ops.effects import (
+    is_merge,
+    is_no_task,
+    is_subgraph_data,
+    named_pairs,
+    output_parent_index,
+    parent_index,
+    ref_of,
+    scribbled_inputs,
+    written_inputs,
+)
+from ge_core.ops.registry import OpRegistry
+from ge_core.ops.traits import ALL, KINDS, OpTraits
+
+__all__ = [
+    "ALL",
+    "KINDS",
+    "OpRegistry",
+    "OpTraits",
+    "is_merge",
+    "is_no_task",
+    "is_subgraph_data",
+    "named_pairs",
+    "output_parent_index",
+    "parent_index",
+    "ref_of",
+    "register_builtin_ops",
+    "scribbled_inputs",
+    "written_inputs",
+]

@@ -1,0 +1,67 @@
+"""The op registry: traits by op type, separately for graphs from GE and from ONNX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ge_core.errors import UsageError
+from ge_core.ir import Node
+from ge_core.ops.traits import OpTraits
+
+SOURCES = ("ge", "onnx")
+
+
+class OpRegistry:
+    """Traits by (source, op type). A plugin's `ge_register_ops` adds to it."""
+
+    def __init__(self) -> None:
+        self._table: dict[tuple[str, str], OpTraits] = {}
+        self._unknown: dict[str, OpTraits] = {}
+
+    def add(self, traits: OpTraits, source: str = "*") -> None:
+        """Declare an op for graphs from "ge", "onnx" or both ("*").
+
+        Raises:
+            UsageError: the op is declared already for that source, or the source is unknown.
+        """
+        if source != "*" and source not in SOURCES:
+            raise UsageError(f"op {traits.op!r}: source {source!r} is none of ge, onnx, *")
+        for name in SOURCES if source == "*" else (source,):
+            known = self._table.setdefault((name, traits.op), traits)
+            if known is not traits:
+                raise UsageError(
+                    f"op {traits.op!r} of {name} graphs is declared twice",
+                    owner=known.owner or None,
+                )
+
+    def traits(self, node: Node) -> OpTraits:
+        """The traits of a node's op; of an undeclared one: an ordinary reader."""
+        assert node.graph is not None
+        return self.of(node.op, node.graph.source)
+
+    def of(self, op: str, source: str) -> OpTraits:
+        """The traits of an op type."""
+        found = self._table.get((source, op))
+        if found is None:
+            found = self._unknown.get(op)
+        if found is None:
+            found = self._unknown[op] = OpTraits(op, known=False)
+        return found
+
+    def kind(self, node: Node) -> str:
+        """Short for `traits(node).kind`."""
+        return self.traits(node).kind
+
+    def __iter__(self) -> Iterator[tuple[str, OpTraits]]:
+        """(source, traits), sorted."""
+        for (source, _), traits in sorted(self._table.items(), key=lambda item: item[0]):
+            yield source, traits
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def copy(self) -> OpRegistry:
+        """A registry with the same entries, for staging a plugin's additions."""
+        twin = OpRegistry()
+        twin._table.update(self._table)
+        return twin
