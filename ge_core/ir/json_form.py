@@ -23,13 +23,34 @@ from ge_core.ir.value import ConstValue
 
 SCHEMA: Final = "ge-graph/1"
 _NODE_KEYS: Final = frozenset(
-    ["name", "op", "attrs", "inputs", "outputs", "input_descs", "control_inputs", "subgraphs"]
-    + ["value", "origin", "input_names", "output_names"]
+    {
+        "name",
+        "op",
+        "attrs",
+        "inputs",
+        "outputs",
+        "input_descs",
+        "control_inputs",
+        "subgraphs",
+        "value",
+        "origin",
+        "input_names",
+        "output_names",
+    }
 )
-_GRAPH_KEYS: Final = frozenset(["schema", "name", "source", "attrs", "nodes", "subgraphs"])
+_GRAPH_KEYS: Final = frozenset({"schema", "name", "source", "attrs", "nodes", "subgraphs"})
 _DESC_KEYS: Final = frozenset(
-    ["dtype", "shape", "format", "origin_shape", "origin_format"]
-    + ["mem_type", "size", "reuse_input", "attrs"]
+    {
+        "dtype",
+        "shape",
+        "format",
+        "origin_shape",
+        "origin_format",
+        "mem_type",
+        "size",
+        "reuse_input",
+        "attrs",
+    }
 )
 
 

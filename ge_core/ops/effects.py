@@ -55,10 +55,10 @@ def named_pairs(node: Node) -> list[tuple[int, int]]:
 def ref_of(output: OutputAnchor, ops: OpRegistry) -> int | None:
     """The input whose memory an output is, or None: GE's reference mapping, first hit wins.
 
-    NetOutput and While hand input k on as output k, and a subgraph's Data is what feeds it (its own
-    index is the answer: the caller crosses to the parent). Merge and Reshape share input 0; then
-    ports of equal name on a node marked `reference`; then the description's reuse index; then no-task
-    joins and splits, for every output.
+    NetOutput and While hand input k on as output k, and a subgraph's Data is what feeds it (its
+    own index is the answer: the caller crosses to the parent). Merge and Reshape share input 0;
+    then ports of equal name on a node marked `reference`; then the description's reuse index; then
+    no-task joins and splits, for every output.
     """
     node, at = output.node, output.index
     traits = ops.traits(node)
