@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 
 from ge_core.errors import GraphError
 from ge_core.ir.graph import Graph
-from ge_core.ir.node import Node
+from ge_core.ir.node import Node, OutputAnchor
 
 
 def verify(graph: Graph) -> None:
@@ -20,21 +20,24 @@ def verify(graph: Graph) -> None:
     for part in root.all_graphs():
         for node in part.nodes:
             if node.graph is not part:
-                raise GraphError(
-                    "the node is listed in a graph that it does not know", node=node.name
-                )
+                raise GraphError("the node is listed in a graph it does not know", node=node.name)
             if seen.setdefault(node.name, node) is not node:
                 raise GraphError("the name is used twice", node=node.name)
-            _check_anchors(node)
-            _check_control(node)
-            _check_subgraphs(root, node)
-        check_acyclic(part)
+    fed: Counter[OutputAnchor] = Counter()
+    for node in seen.values():
+        _check_inputs(node, fed)
+        _check_control(node)
+        _check_subgraphs(root, node)
+    for node in seen.values():
+        _check_outputs(node, fed)
     if root._shared.names != seen:
         raise GraphError("the name table disagrees with the node lists")
+    for part in root.all_graphs():
+        check_acyclic(part)
     _check_nesting(root)
 
 
-def _check_anchors(node: Node) -> None:
+def _check_inputs(node: Node, fed: Counter[OutputAnchor]) -> None:
     for at, anchor in enumerate(node.inputs):
         if anchor.node is not node or anchor.index != at:
             raise GraphError(f"input {at} is mislabelled", node=node.name)
@@ -43,14 +46,20 @@ def _check_anchors(node: Node) -> None:
             continue
         if source.node.graph is not node.graph:
             raise GraphError(f"input {at} is fed by {source!r} of another graph", node=node.name)
-        if sum(reader is anchor for reader in source.readers) != 1 and len(source.readers) < 64:
-            raise GraphError(f"input {at} is not among the readers of {source!r}", node=node.name)
+        fed[source] += 1
+
+
+def _check_outputs(node: Node, fed: Counter[OutputAnchor]) -> None:
     for at, output in enumerate(node.outputs):
         if output.node is not node or output.index != at:
             raise GraphError(f"output {at} is mislabelled", node=node.name)
         for reader in output.readers:
             if reader.source is not output:
                 raise GraphError(f"output {at} lists a stale reader {reader!r}", node=node.name)
+        # Every listed reader is right and none is listed twice: then the counts agree only if
+        # every input that is fed from here is listed.
+        if not fed[output] == len(output.readers) == len(set(map(id, output.readers))):
+            raise GraphError(f"output {at} does not list all its readers", node=node.name)
         reuse = output.desc.reuse_input
         if reuse is not None and not 0 <= reuse < max(1, len(node.inputs)):
             raise GraphError(

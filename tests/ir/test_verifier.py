@@ -78,7 +78,7 @@ def crossing(graph: Graph) -> None:
     [
         (stale_reader, "'a'.*stale reader b@0"),
         (wrong_index, "'a'.*mislabelled"),
-        (foreign_anchor, "'a'.*mislabelled"),
+        (foreign_anchor, "'a'.*mislabelled|'b'.*stale"),
         (half_a_control_edge, "broken control edge"),
         (bad_reuse, "'a'.*reuses input 4"),
         (unknown_caller, "'call'.*does not know its caller"),
