@@ -2,6 +2,7 @@
 
 from ge_core.ir.builder import GraphBuilder
 from ge_core.ir.clone import clone
+from ge_core.ir.collector import collector_paused
 from ge_core.ir.desc import UNKNOWN_DIM, Shape, TensorDesc
 from ge_core.ir.graph import Graph
 from ge_core.ir.journal import Journal, Transaction
@@ -31,6 +32,7 @@ __all__ = [
     "TensorDesc",
     "Transaction",
     "check_acyclic",
+    "collector_paused",
     "clone",
     "load_graph_file",
     "load_json",

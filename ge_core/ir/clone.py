@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from ge_core.ir.collector import collector_paused
 from ge_core.ir.graph import Graph
 from ge_core.ir.node import Node
 
 
 def clone(graph: Graph) -> Graph:
     """Copy a root graph with its subgraphs. The copy's edits don't reach the original."""
+    with collector_paused():
+        return _clone(graph)
+
+
+def _clone(graph: Graph) -> Graph:
     copy = Graph(graph.name, graph.source)
     parts = [(graph, copy)]
     parts += [(sub, copy.add_subgraph(sub.name)) for sub in graph.subgraphs.values()]

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from ge_core.errors import GraphError, InputFileError
 from ge_core.ir import normalise
+from ge_core.ir.collector import collector_paused
 from ge_core.ir.desc import TensorDesc
 from ge_core.ir.graph import Graph
 from ge_core.ir.json_values import decode, encode, from_base64
@@ -77,6 +78,12 @@ def read_graph(document: Mapping[str, Any], *, folder: Path | None = None) -> Gr
     if source not in ("ge", "onnx"):
         raise InputFileError(f"{source!r} is neither 'ge' nor 'onnx'", field="source")
     root = Graph(_text(document.get("name", "root"), "name"), source)
+    with collector_paused():
+        _read_parts(root, document, folder)
+    return root
+
+
+def _read_parts(root: Graph, document: Mapping[str, Any], folder: Path | None) -> None:
     parts = [(root, document)]
     for sub in _list(document.get("subgraphs"), "subgraphs"):
         _check_keys(sub, _GRAPH_KEYS, "subgraph", None)
@@ -86,7 +93,6 @@ def read_graph(document: Mapping[str, Any], *, folder: Path | None = None) -> Gr
         parts.append((root.add_subgraph(name), sub))
     for graph, part in parts:
         _read_part(graph, part, folder)
-    return root
 
 
 def _read_part(graph: Graph, part: Mapping[str, Any], folder: Path | None) -> None:
