@@ -1,11 +1,17 @@
-"""The task list of a compiled graph: what an executor launches, in which order, on which bytes."""
+"""The task list of a compiled graph: what an executor launches, in which order, on which bytes.
 
+`ge_core.tasks.document` reads lists from files and is imported on its own, as it needs pydantic.
+"""
+
+from ge_core.tasks.generate import EXPANSION_LIMIT, generate_tasks
+from ge_core.tasks.kernels import Kernel, KernelContext, KernelEntry, Kernels
+from ge_core.tasks.listing import run_order
+from ge_core.tasks.marks import kernel_library, set_marks
 from ge_core.tasks.model import (
     SCHEMA,
     Call,
     DumpDescriptor,
     Region,
-    Strided,
     Task,
     TaskKind,
     TaskList,
@@ -17,8 +23,18 @@ __all__ = [
     "Call",
     "DumpDescriptor",
     "Region",
-    "Strided",
     "Task",
     "TaskKind",
     "TaskList",
+    # making it
+    "EXPANSION_LIMIT",
+    "generate_tasks",
+    "kernel_library",
+    "run_order",
+    "set_marks",
+    # computing ops
+    "Kernel",
+    "KernelContext",
+    "KernelEntry",
+    "Kernels",
 ]

@@ -10,21 +10,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from ge_core.memory.plan import Strided
+
 SCHEMA: Final = "ge-tasks/1"
 
 Call = tuple[str, ...]
 """Names of the calling nodes, outermost first; `()` in the root graph."""
 
 TaskKind = Literal["kernel", "copy", "call", "event_record", "event_wait"]
-
-
-@dataclass(frozen=True, slots=True)
-class Strided:
-    """`count` rows of `row` bytes that start `pitch` bytes apart."""
-
-    row: int
-    pitch: int
-    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +39,7 @@ class Region:
     @property
     def end(self) -> int:
         """One past the last byte that the region can touch."""
-        if self.strided is None:
-            return self.offset + self.bytes
-        if self.strided.count == 0:
-            return self.offset
-        return self.offset + self.strided.pitch * (self.strided.count - 1) + self.strided.row
+        return self.offset + (self.bytes if self.strided is None else self.strided.span)
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON values."""
@@ -207,7 +196,7 @@ class TaskList:
 
     @staticmethod
     def from_json(document: Mapping[str, Any]) -> TaskList:
-        """The list that `to_json` wrote; for files from elsewhere use `read_tasks`, which checks."""
+        """The list that `to_json` wrote; `read_tasks` checks files from elsewhere."""
         return TaskList(
             [Task.from_json(record) for record in document["tasks"]],
             [DumpDescriptor.from_json(record) for record in document.get("dump_only", ())],
