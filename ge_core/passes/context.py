@@ -1,0 +1,223 @@
+"""`PassContext`: what a pass sees besides the graph, and how it says what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ge_core.errors import PassError, near_matches
+from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor
+from ge_core.ops import OpRegistry
+from ge_core.passes.codes import Code
+from ge_core.passes.delete_rules import DeleteRule
+from ge_core.passes.environment import Environment
+from ge_core.passes.levels import WorkingLevel
+from ge_core.passes.registry import PassDeclaration
+from ge_core.passes.remarks import Blame, Hint, Remark, RemarkKind
+from ge_core.targets import Target
+
+if TYPE_CHECKING:
+    from ge_core.passes.walker import Walk
+
+Blamed: TypeAlias = "Node | InputAnchor | OutputAnchor | Blame | str"
+HintSpec: TypeAlias = "Hint | Mapping[str, str] | str | None"
+
+
+class PassContext:
+    """One pass at work on one graph.
+
+    Attributes:
+        graph: the graph or subgraph being worked on.
+        environment: what all passes of the compile share.
+        declaration: of the running pass.
+        after_subgraphs: whether a node pass visits a node for the second time, after its subgraphs.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        declaration: PassDeclaration,
+        graph: Graph,
+        walk: Walk | None = None,
+    ) -> None:
+        self.environment = environment
+        self.declaration = declaration
+        self.graph = graph
+        self.after_subgraphs = False
+        self._walk = walk
+        self._log: Any = None
+
+    # ---- what is known -------------------------------------------------------------------------
+
+    @property
+    def level(self) -> WorkingLevel:
+        """The working level; `ctx.level.base` is the kernel's level that it stands on."""
+        return self.environment.level
+
+    @property
+    def target(self) -> Target:
+        """The device compiled for."""
+        return self.environment.target
+
+    @property
+    def ops(self) -> OpRegistry:
+        """Op traits."""
+        return self.environment.ops
+
+    @property
+    def strict_options(self) -> bool:
+        """Whether malformed option values are errors, rather than read as tolerantly as GE does."""
+        return self.environment.options.strict
+
+    def option(self, name: str) -> str | None:
+        """The value in force of a declared option; None where nobody set it and it has no default.
+
+        Raises:
+            UnknownNameError: nobody declared the option.
+        """
+        return self.environment.options.get(name)
+
+    @property
+    def log(self) -> Any:
+        """A structlog logger bound to pass and graph."""
+        if self._log is None:
+            # 190 ms that only a pass which logs has to pay.
+            import structlog
+
+            self._log = structlog.get_logger("ge.passes").bind(
+                pass_name=self.declaration.name, graph=self.graph.name
+            )
+        return self._log
+
+    # ---- abilities of plugins ------------------------------------------------------------------
+
+    @property
+    def read_write(self) -> Any:
+        """The registered read/write checker, or None: keep the copy then, and say so."""
+        return self.environment.read_write
+
+    @property
+    def layout_checkers(self) -> Any:
+        """The registered conflict checkers, or None."""
+        return self.environment.layout_checkers
+
+    def delete_rules(self, pass_name: str | None = None) -> list[DeleteRule]:
+        """Plugins' rules for a removal pass (the running one by default), in order."""
+        return self.environment.delete_rules.for_pass(pass_name or self.declaration.name)
+
+    # ---- node passes ---------------------------------------------------------------------------
+
+    def revisit(self, node: Node, *, now: bool = False) -> None:
+        """Ask for another visit: once the walk has drained, or next (`now`) if it was visited."""
+        self._walking().revisit(node, now)
+
+    def revisit_neighbours(self, node: Node) -> None:
+        """Ask for another visit of a node's producers and consumers; call it before removing it."""
+        self._walking().revisit_neighbours(node)
+
+    def _walking(self) -> Walk:
+        if self._walk is None:
+            raise PassError(
+                f"pass {self.declaration.name!r} asks for a visit and is not a NodePass",
+                owner=str(self.declaration.owner),
+            )
+        return self._walk
+
+    # ---- remarks -------------------------------------------------------------------------------
+
+    def applied(self, node: Node, code: str | Code, **about: Any) -> None:
+        """The copy is gone, or costs nothing any more. See `remark` for the arguments."""
+        self.remark(RemarkKind.APPLIED, node, code, **about)
+
+    def missed(self, node: Node, code: str | Code, **about: Any) -> None:
+        """The copy stays, for this reason. See `remark` for the arguments."""
+        self.remark(RemarkKind.MISSED, node, code, **about)
+
+    def analysis(self, node: Node, code: str | Code, **about: Any) -> None:
+        """Something worth knowing; it decides nothing. See `remark` for the arguments."""
+        self.remark(RemarkKind.ANALYSIS, node, code, **about)
+
+    def failed(self, node: Node, code: str | Code, **about: Any) -> None:
+        """Tried, and could not be done. See `remark` for the arguments."""
+        self.remark(RemarkKind.FAILED, node, code, **about)
+
+    def remark(
+        self,
+        kind: RemarkKind,
+        node: Node,
+        code: str | Code,
+        *,
+        blame: Blamed | Iterable[Blamed] | None = None,
+        bytes: int | None = 0,
+        hint: HintSpec = None,
+        reason: str | None = None,
+        **fields: Any,
+    ) -> None:
+        """Say something about a node.
+
+        Args:
+            node: what it is about; it may be removed already.
+            code: a code that this pass, or a registered rule or checker, has declared.
+            blame: what stands in the way: nodes and anchors.
+            bytes: saved or lost; None where the size is not known.
+            hint: the one change that would remove the copy.
+            reason: words that fit better than the code's own text.
+            fields: fill the `{names}` of the code's text.
+
+        Raises:
+            PassError: the code is not declared; names the pass and its package.
+        """
+        declared = self._declared(code)
+        self.environment.remarks.add(
+            Remark(
+                kind=kind,
+                pass_name=self.declaration.name,
+                owner=str(self.declaration.owner),
+                graph=self.graph.name if node.graph is None else node.graph.name,
+                node=node.name,
+                op=node.op,
+                code=declared.name,
+                reason=self._words(declared, fields) if reason is None else reason,
+                blame=_blames(blame),
+                bytes=bytes,
+                hint=Hint.of(hint),
+                rule=declared.rule,
+                data=fields,
+            )
+        )
+
+    def _declared(self, code: str | Code) -> Code:
+        if isinstance(code, Code):
+            return code
+        own = self.declaration.code(code)
+        if own is not None:
+            return own
+        table = self.environment.codes
+        owner = self.declaration.owner
+        found = table.find(code) or table.find(owner.full(code))
+        if found is not None:
+            return found
+        known = [c.name for c in (*self.declaration.codes, *table.all())]
+        raise PassError(
+            f"pass {self.declaration.name!r} gives code {code!r}, which nobody declared",
+            near=near_matches(owner.full(code), dict.fromkeys(known)),
+            owner=str(owner),
+            hint=f"declare it with the pass: class {self.declaration.name}(..., codes=({code!r},))",
+        )
+
+    def _words(self, code: Code, fields: Mapping[str, Any]) -> str:
+        try:
+            return code.text.format(**fields)
+        except (KeyError, IndexError, ValueError, AttributeError) as error:
+            raise PassError(
+                f"the text of code {code.name!r} can't be filled: {error!r}",
+                owner=str(self.declaration.owner),
+            ) from error
+
+
+def _blames(blame: Blamed | Iterable[Blamed] | None) -> tuple[Blame, ...]:
+    if blame is None:
+        return ()
+    if isinstance(blame, (Node, InputAnchor, OutputAnchor, Blame, str)):
+        return (Blame.of(blame),)
+    return tuple(Blame.of(one) for one in blame)

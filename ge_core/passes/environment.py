@@ -1,0 +1,109 @@
+"""What the passes of one compile share, and the analyses computed for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ge_core.ir import Graph
+from ge_core.ops import OpRegistry
+from ge_core.passes.codes import CodeTable
+from ge_core.passes.delete_rules import DeleteRules
+from ge_core.passes.levels import WorkingLevel
+from ge_core.passes.remarks import Remarks
+from ge_core.targets import Target
+
+if TYPE_CHECKING:
+    from ge_core.passes.options import OptionValues
+
+
+class AnalysisCache:
+    """Analyses of the root graph, kept until an edit makes them stale.
+
+    One that the running pass preserves stays as it is: the pass promises that its edits keep it
+    right, or that it updates it.
+    """
+
+    def __init__(self, root: Graph) -> None:
+        self._root = root
+        self._made: dict[str, tuple[int, Any]] = {}
+        self._preserved: frozenset[str] = frozenset()
+
+    def get(self, name: str, make: Callable[[], Any]) -> Any:
+        """The analysis of that name, made anew where the graph has changed since."""
+        version = self._root.version
+        known = self._made.get(name)
+        if known is not None and (known[0] == version or name in self._preserved):
+            return known[1]
+        made = make()
+        # Analyses are pure functions of the graph, but one may still number things in it.
+        self._made[name] = (self._root.version, made)
+        return made
+
+    def begin(self, preserves: Iterable[str]) -> None:
+        """A pass begins: what was stale before it is dropped, what it preserves stays."""
+        self._drop_stale()
+        self._preserved = frozenset(preserves)
+
+    def end(self) -> None:
+        """A pass has ended: what it preserved is right for the graph as it is now."""
+        version = self._root.version
+        for name in sorted(self._preserved & self._made.keys()):
+            self._made[name] = (version, self._made[name][1])
+        self._preserved = frozenset()
+        self._drop_stale()
+
+    def drop(self) -> None:
+        """Forget everything: edits were rolled back, and versions do not run backwards."""
+        self._made.clear()
+        self._preserved = frozenset()
+
+    def _drop_stale(self) -> None:
+        version = self._root.version
+        self._made = {name: made for name, made in self._made.items() if made[0] == version}
+
+
+@dataclass
+class Environment:
+    """What the passes of one compile share.
+
+    Attributes:
+        root: the graph being compiled.
+        level: the working level.
+        target: the device.
+        ops: op traits.
+        options: the values in force.
+        codes: every declared reason code.
+        remarks: what was said so far.
+        read_write: the registered read/write checker, None where no plugin brings one.
+        layout_checkers, anchor_types, trace_rules: registries of plugins' contributions.
+        extras: further objects by name that front doors hand to passes.
+    """
+
+    root: Graph
+    level: WorkingLevel
+    target: Target
+    ops: OpRegistry
+    options: OptionValues
+    codes: CodeTable = field(default_factory=CodeTable)
+    remarks: Remarks = field(default_factory=Remarks)
+    delete_rules: DeleteRules = field(default_factory=DeleteRules)
+    trace_rules: Any = None
+    read_write: Any = None
+    layout_checkers: Any = None
+    anchor_types: Any = None
+    warnings: list[str] = field(default_factory=list)
+    extras: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.analyses = AnalysisCache(self.root)
+
+    def capability(self, name: str) -> bool:
+        """Whether something that a pass may require is there."""
+        return getattr(self, name, None) is not None or self.extras.get(name) is not None
+
+    def warn(self, text: str) -> None:
+        """Say something once; warnings end up in the result."""
+        if text not in self.warnings:
+            self.warnings.append(text)

@@ -1,0 +1,197 @@
+"""Pass declarations and the registry they are added to.
+
+A declaration mirrors GE's REG_PASS_OPTION: a set of levels, or a switch option that decides
+instead; what GE leaves to the order of a list, we say with stages and constraints. A pass is given
+as a class, or as a lazy `"module:Class"` reference where importing it is dear.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ge_core.errors import PassError, PluginError
+from ge_core.passes.base import AnalysisPass, GraphPass, NodePass, Pass
+from ge_core.passes.codes import Code, CodeSpec, read_codes
+from ge_core.passes.stages import Place, Stage
+from ge_core.registry import NOBODY, Entry, Owner, Registry, resolve_reference
+
+
+@dataclass(frozen=True, slots=True)
+class PassDeclaration:
+    """One registered pass.
+
+    Attributes:
+        name: GE's bare name for built-in passes, `owner.Name` for others.
+        reference: the class, or `"module:Class"`.
+        levels: the levels it is on at; not asked where a switch option is bound.
+        place: the stage it runs in.
+        before, after: soft constraints; needs: passes that must run, and before it.
+        requires: capabilities it can't do without (`read_write`, `layout_checkers`).
+        switch: primary and secondary switch option; the secondary is asked first.
+        required: switching it off is an error.
+        changes_values: it may change what is computed; the proof re-bases there.
+        preserves: analyses that its edits keep right.
+        handles: kinds of ops (`move`, `join`, ...) on which it gives the final remark.
+        codes: the codes it gives.
+    """
+
+    name: str
+    reference: type[Pass] | str
+    levels: tuple[str, ...]
+    place: Place
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    switch: tuple[str, ...] = ()
+    required: bool = False
+    changes_values: bool = False
+    preserves: tuple[str, ...] = ()
+    handles: tuple[str, ...] = ()
+    codes: tuple[Code, ...] = ()
+    owner: Owner = NOBODY
+    summary: str = ""
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the class is not imported yet."""
+        return isinstance(self.reference, str)
+
+    def load(self) -> type[Pass]:
+        """The class; imports a lazy one.
+
+        Raises:
+            PluginError: the module can't be imported; names the owner.
+            PassError: what it refers to is not a pass.
+        """
+        if not isinstance(self.reference, str):
+            return self.reference
+        found = resolve_reference(self.reference, self.owner)
+        check_class(found, self.name, self.owner)
+        return found  # type: ignore[no-any-return]  # check_class has just said so
+
+    def make(self, **options: Any) -> Pass:
+        """An instance with these options; the rest at their defaults."""
+        return self.load()(**options)
+
+    def code(self, name: str) -> Code | None:
+        """The declared code that a pass means by a name."""
+        full = self.owner.full(name)
+        return next((code for code in self.codes if code.name in (full, name)), None)
+
+
+def check_class(cls: object, name: str, owner: Owner) -> None:
+    """Whether a class can be a pass; `PassError` with one sentence for its author otherwise."""
+    problem = _problem(cls)
+    if problem:
+        raise PassError(f"pass {name!r} {problem}", owner=str(owner) if owner.name else None)
+
+
+def _problem(cls: object) -> str | None:
+    if not isinstance(cls, type) or not issubclass(cls, Pass):
+        return f"is {cls!r}, not a subclass of GraphPass, NodePass or AnalysisPass"
+    if not issubclass(cls, (GraphPass, NodePass, AnalysisPass)):
+        return "derives from Pass itself; derive from GraphPass, NodePass or AnalysisPass"
+    if getattr(cls, "__abstractmethods__", None):
+        return "lacks " + ", ".join(sorted(cls.__abstractmethods__))
+    parameters = cls.__dict__.get("__dataclass_params__")
+    if parameters is None:
+        if [name for name in inspect.get_annotations(cls) if not name.startswith("_")]:
+            return "has fields and is not a dataclass; decorate it with @dataclass(frozen=True)"
+        return None
+    if not parameters.frozen:
+        return "is not frozen; decorate it with @dataclass(frozen=True)"
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]  # it has the parameters
+        missing = dataclasses.MISSING
+        if field.init and field.default is missing and field.default_factory is missing:
+            return f"has an option {field.name!r} without a default"
+    return None
+
+
+class PassRegistry(Registry[PassDeclaration]):
+    """The registered passes."""
+
+    kind = "pass"
+
+    def add(
+        self,
+        cls: type[Pass] | str,
+        *,
+        levels: Iterable[str],
+        stage: Stage | Place | str,
+        name: str | None = None,
+        before: Sequence[str] = (),
+        after: Sequence[str] = (),
+        needs: Sequence[str] = (),
+        requires: Sequence[str] = (),
+        switch: str | Sequence[str] = (),
+        required: bool = False,
+        changes_values: bool = False,
+        preserves: Sequence[str] = (),
+        handles: Sequence[str] = (),
+        codes: CodeSpec = (),
+        summary: str = "",
+    ) -> None:
+        """Declare a pass; the arguments are the attributes of `PassDeclaration`.
+
+        Args:
+            name: the class's name by default.
+            stage: a stage, or the place just before or after one (`Stage.CHECK.before`).
+            codes, summary: of a lazy pass; others say them with the class.
+
+        Raises:
+            PassError: the class can't be a pass; says what to change.
+            PluginError: the name is taken, or an argument is malformed.
+        """
+        if name is None:
+            name = cls.rpartition(":")[2] if isinstance(cls, str) else cls.__name__
+        if not isinstance(cls, str):
+            check_class(cls, name, NOBODY)
+            codes = (*cls.codes, *read_codes(codes))
+            summary = summary or first_line(cls)
+        switches = (switch,) if isinstance(switch, str) else tuple(switch)
+        if len(switches) > 2:
+            raise PluginError(f"pass {name!r} binds {len(switches)} switch options, at most 2")
+        declaration = PassDeclaration(
+            name=name,
+            reference=cls,
+            levels=tuple(str(level) for level in _not_text("levels", levels, name)),
+            place=Place.of(stage),
+            before=tuple(_not_text("before", before, name)),
+            after=tuple(_not_text("after", after, name)),
+            needs=tuple(_not_text("needs", needs, name)),
+            requires=tuple(_not_text("requires", requires, name)),
+            switch=switches,
+            required=required,
+            changes_values=changes_values,
+            preserves=tuple(_not_text("preserves", preserves, name)),
+            handles=tuple(_not_text("handles", handles, name)),
+            codes=read_codes(codes),
+            summary=summary,
+        )
+        self._put(Entry(name, declaration))
+
+    def _stamped(self, entry: Entry[PassDeclaration], owner: Owner) -> Entry[PassDeclaration]:
+        name = owner.full(entry.name)
+        codes = tuple(code.stamped(owner, name) for code in entry.value.codes)
+        stamped = replace(entry.value, name=name, codes=codes, owner=owner)
+        return Entry(name, stamped, owner)
+
+
+def _not_text(what: str, value: Iterable[str], name: str) -> Iterable[str]:
+    # A lone string would be taken letter by letter: `levels=Level.O3` and `before="X"` alike.
+    if isinstance(value, str):
+        raise PluginError(f"pass {name!r}: {what}={value!r} is not a list; write ({value!r},)")
+    return value
+
+
+def first_line(cls: type) -> str:
+    """The first line of a class's own docstring, empty without one."""
+    # A dataclass without a docstring is given its signature for one.
+    doc = cls.__dict__.get("__doc__") or ""
+    line = doc.strip().partition("\n")[0]
+    return "" if line.startswith(f"{cls.__name__}(") else line

@@ -1,0 +1,193 @@
+"""Remarks: why a copy went or stayed, one record each, and the rule that every copy ends with one.
+
+The nodes that must be explained (`subjects`) are those whose traits say move, join, pack, split or
+slice. Passes give remarks through their context; what no pass spoke about is closed by the
+kernel's own two codes (`ge_core.passes.closing`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import IO, Any
+
+from ge_core.ir import InputAnchor, Node, OutputAnchor
+
+SCHEMA = "ge-remark/1"
+
+
+class RemarkKind(StrEnum):
+    """What a remark says about its node."""
+
+    APPLIED = "applied"
+    MISSED = "missed"
+    ANALYSIS = "analysis"
+    FAILED = "failed"
+
+
+_WEIGHT = {
+    RemarkKind.ANALYSIS: 0,
+    RemarkKind.FAILED: 1,
+    RemarkKind.MISSED: 1,
+    RemarkKind.APPLIED: 2,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """The change that would remove the copy: an option to set, an edge to cut, or a sentence."""
+
+    kind: str
+    value: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("set", "edge", "text"):
+            raise ValueError(f"a hint is a 'set', an 'edge' or a 'text', not {self.kind!r}")
+
+    @classmethod
+    def of(cls, hint: Hint | Mapping[str, str] | str | None) -> Hint | None:
+        """A hint from the forms that passes write: a sentence, `{"set": "..."}`, or a Hint."""
+        if hint is None or isinstance(hint, Hint):
+            return hint
+        if isinstance(hint, str):
+            return cls("text", hint)
+        ((kind, value),) = hint.items()
+        return cls(kind, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """A node, or one of its anchors (`node:0` an output, `node@0` an input), in the way."""
+
+    node: str
+    anchor: str | None = None
+
+    @classmethod
+    def of(cls, what: Node | InputAnchor | OutputAnchor | Blame | str) -> Blame:
+        """What a pass points at."""
+        if isinstance(what, Blame):
+            return what
+        if isinstance(what, str):
+            return cls(what)
+        if isinstance(what, Node):
+            return cls(what.name)
+        return cls(what.node.name, repr(what))
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One thing said about one node.
+
+    Attributes:
+        kind: applied, missed, analysis or failed.
+        pass_name, owner: who says it; `owner` is package and version.
+        graph, node, op: what it is about, as it was then.
+        code: the stable reason code; `reason` says it in words.
+        blame: what stands in the way.
+        bytes: saved or lost by it, None where a size is not known.
+        hint: the one change that would remove the copy, where there is one.
+        rule: what case files call `kept_reason`.
+        data: the fields that the reason was filled from.
+    """
+
+    kind: RemarkKind
+    pass_name: str
+    owner: str
+    graph: str
+    node: str
+    op: str
+    code: str
+    reason: str
+    blame: tuple[Blame, ...] = ()
+    bytes: int | None = 0
+    hint: Hint | None = None
+    rule: str | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The record of `ge-remark/1`."""
+        record: dict[str, Any] = {
+            "schema": SCHEMA,
+            "kind": str(self.kind),
+            "pass": self.pass_name,
+            "owner": self.owner,
+            "graph": self.graph,
+            "node": self.node,
+            "op": self.op,
+            "code": self.code,
+            "reason": self.reason,
+            "blame": [{"node": b.node, "anchor": b.anchor} for b in self.blame],
+            "bytes": self.bytes,
+            "hint": None if self.hint is None else {self.hint.kind: self.hint.value},
+        }
+        if self.rule is not None:
+            record["rule"] = self.rule
+        if self.data:
+            record["data"] = {name: _plain(self.data[name]) for name in sorted(self.data)}
+        return record
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+class Remarks:
+    """All remarks of a compile in the order they were given."""
+
+    def __init__(self) -> None:
+        self._all: list[Remark] = []
+        self._final: dict[str, Remark] = {}
+
+    def add(self, remark: Remark) -> None:
+        """Keep a remark. A node's last decisive one is its final one; applied beats the others."""
+        self._all.append(remark)
+        if _WEIGHT[remark.kind] == 0:
+            return
+        before = self._final.get(remark.node)
+        if before is None or _WEIGHT[remark.kind] >= _WEIGHT[before.kind]:
+            self._final[remark.node] = remark
+
+    def mark(self) -> int:
+        """How many there are: what `take_back` returns to."""
+        return len(self._all)
+
+    def take_back(self, mark: int) -> None:
+        """Forget the remarks since `mark`: what they spoke of was rolled back."""
+        kept = self._all[:mark]
+        self._all, self._final = [], {}
+        for remark in kept:
+            self.add(remark)
+
+    def since(self, mark: int) -> Sequence[Remark]:
+        """The remarks given after `mark`."""
+        return self._all[mark:]
+
+    def final(self, node: str) -> Remark | None:
+        """The final remark on a node, or None while nobody decided."""
+        return self._final.get(node)
+
+    def of(self, node: str) -> list[Remark]:
+        """Everything said about a node, in order."""
+        return [remark for remark in self._all if remark.node == node]
+
+    def finals(self) -> list[Remark]:
+        """The final remarks, in the order in which their nodes were first decided."""
+        return list(self._final.values())
+
+    def count(self, kind: RemarkKind) -> int:
+        """How many nodes ended with a remark of this kind."""
+        return sum(1 for remark in self._final.values() if remark.kind is kind)
+
+    def __iter__(self) -> Any:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
+def write_json_lines(remarks: Iterable[Remark], stream: IO[str]) -> None:
+    """One `ge-remark/1` record per line."""
+    for remark in remarks:
+        stream.write(json.dumps(remark.to_json(), ensure_ascii=False) + "\n")

@@ -1,0 +1,173 @@
+"""The worklist on which node passes walk a graph: GE's GEPass, with a bound on its work.
+
+Producers come before consumers. Results depend on the order and no fixpoint is sought, as in GE: a
+node is looked at again only when asked for. Differences: each node pass walks on its own (GE runs
+all passes on a node before the next node), and a subgraph in which and around which nothing has
+changed since it was last walked is not walked again, so that shared subgraphs can't multiply the
+work.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+
+from ge_core.errors import LimitExceeded
+from ge_core.ir import Graph, Node
+
+MAX_DEPTH = 25
+"""Subgraphs nested deeper are an error."""
+MANY_PREDECESSORS = 1000
+"""Nodes with more wait until the others are done: looking at them once per producer is dear."""
+VISITS_PER_NODE = 10
+"""The walk stops after this many visits per node, with a warning."""
+
+
+class _Queue:
+    """The walk over one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.ready: deque[Node] = deque()
+        self.again: dict[Node, None] = {}
+        self.seen: set[Node] = set()
+        self.last: dict[Node, None] = {}
+        self.budget = VISITS_PER_NODE * len(graph)
+        for node in graph.nodes:
+            before = len(node.in_nodes) + len(node.control_inputs)
+            if before == 0:
+                self.ready.append(node)
+            elif before > MANY_PREDECESSORS:
+                self.last[node] = None
+        self._queued = set(self.ready)
+
+    def next(self) -> Node | None:
+        """The next node to visit, None when all is done."""
+        while True:
+            if not self.ready and not self._refill():
+                return None
+            node = self.ready.popleft()
+            self._queued.discard(node)
+            if node.graph is self.graph:
+                # A visit that happens anyway answers an earlier wish for one.
+                self.again.pop(node, None)
+                return node
+
+    def _refill(self) -> bool:
+        if self.last:
+            self._queue_all(self.last)
+            self.last.clear()
+        else:
+            self._queue_all(n for n in self.again if n in self.seen or self._is_ready(n))
+            self.again.clear()
+        return bool(self.ready) or bool(self.last) or bool(self.again)
+
+    def _queue_all(self, nodes: Iterable[Node]) -> None:
+        for node in list(nodes):
+            if node.graph is self.graph and node not in self._queued:
+                self.ready.append(node)
+                self._queued.add(node)
+
+    def done(self, node: Node, before: list[Node]) -> None:
+        """A node was visited; `before` are the successors it had then."""
+        self.seen.add(node)
+        after = [] if node.graph is None else list(_successors(node))
+        for follower in dict.fromkeys((*before, *after)):
+            if follower in self.seen or follower in self._queued or follower in self.last:
+                continue
+            if follower.graph is self.graph and self._is_ready(follower):
+                self.ready.append(follower)
+                self._queued.add(follower)
+
+    def _is_ready(self, node: Node) -> bool:
+        seen = self.seen
+        return all(
+            other in seen or other.op == "NextIteration"
+            for others in (node.in_nodes, node.control_inputs)
+            for other in others
+        )
+
+    def revisit(self, node: Node, now: bool) -> None:
+        if not now:
+            self.again[node] = None
+        elif node in self.seen and node not in self._queued:
+            self.ready.appendleft(node)
+            self._queued.add(node)
+
+
+def _successors(node: Node) -> Iterator[Node]:
+    yield from node.out_nodes
+    yield from node.control_outputs
+
+
+class Walk:
+    """One node pass's walk over a graph and everything below it.
+
+    Args:
+        visit: called with a node, its graph and whether its subgraphs have been walked.
+        warn: told when the bound on work stops the walk.
+    """
+
+    def __init__(
+        self, visit: Callable[[Node, Graph, bool], None], warn: Callable[[str], None]
+    ) -> None:
+        self._visit = visit
+        self._warn = warn
+        self._active: dict[Graph, _Queue] = {}
+        self._walked: dict[Graph, int] = {}
+        self._budget = 0
+
+    def run(self, root: Graph) -> None:
+        """Walk the root graph; `LimitExceeded` for subgraphs nested deeper than `MAX_DEPTH`."""
+        self._budget = VISITS_PER_NODE * sum(len(graph) for graph in root.all_graphs())
+        self._run(root, 0)
+
+    def _run(self, graph: Graph, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise LimitExceeded(
+                f"subgraphs are nested deeper than {MAX_DEPTH}: {graph.name!r}",
+                hint="inline calls before this pass",
+            )
+        if graph in self._active:
+            raise LimitExceeded(f"subgraph {graph.name!r} calls itself")
+        queue = self._active[graph] = _Queue(graph)
+        try:
+            self._drain(queue, depth)
+        finally:
+            del self._active[graph]
+        self._walked[graph] = graph.version
+
+    def _drain(self, queue: _Queue, depth: int) -> None:
+        while (node := queue.next()) is not None:
+            if queue.budget <= 0 or self._budget <= 0:
+                self._warn(
+                    f"the walk over graph {queue.graph.name!r} stopped after "
+                    f"{VISITS_PER_NODE} visits per node"
+                )
+                return
+            queue.budget -= 1
+            self._budget -= 1
+            successors = list(_successors(node))
+            self._visit_with_subgraphs(node, queue.graph, depth)
+            queue.done(node, successors)
+
+    def _visit_with_subgraphs(self, node: Node, graph: Graph, depth: int) -> None:
+        self._visit(node, graph, False)
+        if node.graph is not graph or not node.subgraphs:
+            return
+        for sub in list(node.subgraphs.values()):
+            if self._walked.get(sub) != sub.version:
+                self._run(sub, depth + 1)
+        self._visit(node, graph, True)
+
+    def revisit(self, node: Node, now: bool = False) -> None:
+        """Ask for another visit. A node of a graph that isn't being walked is not visited again."""
+        queue = None if node.graph is None else self._active.get(node.graph)
+        if queue is not None:
+            queue.revisit(node, now)
+
+    def revisit_neighbours(self, node: Node) -> None:
+        """Ask for another visit of everything that feeds or follows a node."""
+        neighbours = (*node.in_nodes, *node.control_inputs, *_successors(node))
+        for other in dict.fromkeys(neighbours):
+            self.revisit(other)

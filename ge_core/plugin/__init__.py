@@ -1,0 +1,1 @@
+"""Plugins: hook specs, the index of what is installed, loading, the failure table."""

@@ -1,0 +1,106 @@
+"""The registered targets, and targets from TOML files."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from ge_core.errors import InputFileError, PluginError, near_matches
+from ge_core.registry import Entry, Owner, Registry
+from ge_core.targets.model import GENERIC, Target
+
+
+class TargetRegistry(Registry[Target]):
+    """Targets by name."""
+
+    kind = "target"
+
+    def add(self, target: Target) -> None:
+        """Declare a target; it keeps the name its author gave it, which users type."""
+        if not isinstance(target, Target):
+            raise PluginError(f"{target!r} is not a Target")
+        self._put(Entry(target.name, target))
+
+    def _stamped(self, entry: Entry[Target], owner: Owner) -> Entry[Target]:
+        return Entry(entry.name, entry.value, owner)
+
+    def select(self, name_or_file: str) -> Target:
+        """The target of that name, or the one that a `.toml` file describes.
+
+        Raises:
+            UnknownNameError: no such target; near names and their owners.
+            InputFileError: the file can't be read as a target.
+        """
+        if name_or_file not in self and name_or_file.endswith(".toml"):
+            return self.read_file(Path(name_or_file))
+        return self.get(name_or_file)
+
+    def read_file(self, path: Path) -> Target:
+        """A target from a TOML file: keys are the fields of `Target`; `base` is where it starts."""
+        try:
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputFileError(f"can't be read: {error.strerror}", file=str(path)) from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputFileError(f"is not TOML: {error}", file=str(path)) from error
+        return self._from_table(table, path)
+
+    def _from_table(self, table: Mapping[str, Any], path: Path) -> Target:
+        values = dict(table)
+        base = self.get(str(values.pop("base", GENERIC.name)))
+        known = [field.name for field in fields(Target)]
+        for key, value in values.items():
+            if key not in known:
+                raise InputFileError(
+                    "is no property of a target",
+                    file=str(path),
+                    field=key,
+                    near=near_matches(key, [*known, "base"]),
+                )
+            if not _fits(key, value):
+                raise InputFileError(
+                    f"{value!r} is not {_EXPECTED[key]}", file=str(path), field=key
+                )
+        values.setdefault("name", path.stem)
+        if values.get("run_align") == 0:
+            values["run_align"] = None
+        try:
+            return replace(base, **values)
+        except ValueError as error:
+            raise InputFileError(str(error), file=str(path)) from error
+
+
+_EXPECTED = {
+    "name": "a text",
+    "about": "a text",
+    "align_bytes": "a whole number of bytes",
+    "run_align": "a whole number of bytes (0 = the size of an element)",
+    "pools": "a table of pool = bytes",
+    "block_widths": "a table of dtype = bytes",
+    "strided": "true or false",
+    "address_refresh": "true or false",
+}
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _fits(key: str, value: object) -> bool:
+    if key in ("name", "about"):
+        return isinstance(value, str)
+    if key in ("align_bytes", "run_align"):
+        return _is_count(value)
+    if key in ("strided", "address_refresh"):
+        return isinstance(value, bool)
+    return isinstance(value, dict) and all(_is_count(count) for count in value.values())
+
+
+def builtin_targets() -> TargetRegistry:
+    """A registry with the kernel's own target; plugins add those of vendors."""
+    targets = TargetRegistry()
+    targets.add(GENERIC)
+    return targets
