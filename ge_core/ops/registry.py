@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from ge_core.errors import UsageError
+from ge_core.errors import PluginError, UsageError
 from ge_core.ir import Node
 from ge_core.ops.traits import OpTraits
+from ge_core.registry import Owner
 
 SOURCES = ("ge", "onnx")
 
@@ -60,8 +62,23 @@ class OpRegistry:
     def __len__(self) -> int:
         return len(self._table)
 
-    def copy(self) -> OpRegistry:
+    def fork(self) -> OpRegistry:
         """A registry with the same entries, for staging a plugin's additions."""
         twin = OpRegistry()
         twin._table.update(self._table)
         return twin
+
+    def absorb(self, staged: OpRegistry, owner: Owner) -> None:
+        """Take over what one plugin declared, stamped with its owner.
+
+        Op types are the graph's words, so they get no prefix. Raises `PluginError` for an op that
+        is declared already for the same source.
+        """
+        for (source, op), traits in sorted(staged._table.items(), key=lambda item: item[0]):
+            taken = self._table.get((source, op))
+            if taken is not None:
+                raise PluginError(
+                    f"op {op!r} of {source} graphs is declared twice",
+                    owner=f"{taken.owner or 'the kernel'}, {owner}",
+                )
+            self._table[source, op] = replace(traits, owner=str(owner))

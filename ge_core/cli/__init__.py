@@ -1,0 +1,1 @@
+"""The `ge` command line: parsing and rendering; all logic lives in the session."""

@@ -1,0 +1,140 @@
+"""The `ge` command: what exists, and how errors end. Commands are imported when they run."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any, Final, NoReturn
+
+import click
+
+from ge_core.errors import GeError
+
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "compile": ("compile", "Load, optimise, plan, prove and write a model."),
+    "run": ("run", "Compile a model and execute it inside its planned arena."),
+    "verify": ("verify", "Prove a compiled graph and a plan of any origin."),
+    "explain": ("explain", "Say why each move, join and split stayed or went."),
+    "case": ("case", "Run case files: graph, pipeline, expectations."),
+    "convert": ("convert", "Convert between supported graph files."),
+    "passes": ("passes", "List passes; `show` one, or say `why` it runs."),
+    "options": ("listing", "List the options, their values per level and their owners."),
+    "checkers": ("listing", "List the conflict checkers by pair of anchor types."),
+    "assigners": ("listing", "List the memory assigners."),
+    "targets": ("listing", "List the targets."),
+    "plugins": ("plugins", "List installed plugins; `doctor` loads them and says what failed."),
+}
+"""Command -> (module below ge_core.cli, help line): `ge --help` imports none of the modules."""
+
+GROUP: Final = "ge_core.commands.v1"
+
+
+class LazyGroup(click.Group):
+    """Finds built-in commands by module name and plugins' commands by entry point."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Built-in commands in their order, then plugins' by name."""
+        return [*COMMANDS, *sorted(_plugin_commands())]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command; None where there is no such command."""
+        if cmd_name in COMMANDS:
+            module = import_module(f"ge_core.cli.{COMMANDS[cmd_name][0]}")
+            found: click.Command = module.COMMANDS[cmd_name]
+            return found
+        return _load_plugin_command(cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, but an unknown command names those that look like it."""
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in self.list_commands(ctx):
+            from ge_core.errors import UnknownNameError, near_matches
+
+            near = near_matches(name, self.list_commands(ctx))
+            raise UnknownNameError(f"no command {name!r}", near=near, hint="see `ge --help`")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing one."""
+        rows = [(name, text) for name, (_, text) in COMMANDS.items()]
+        rows += [(name, f"From {owner}.") for name, owner in sorted(_plugin_commands().items())]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def _plugin_commands() -> dict[str, str]:
+    from importlib.metadata import entry_points
+
+    found: dict[str, str] = {}
+    for point in entry_points(group=GROUP):
+        if point.name not in COMMANDS:
+            owner = "an unknown package" if point.dist is None else point.dist.name
+            found.setdefault(point.name, owner)
+    return found
+
+
+def _load_plugin_command(name: str) -> click.Command | None:
+    from importlib.metadata import entry_points
+
+    from ge_core.errors import PluginError
+
+    points = list(entry_points(group=GROUP, name=name))
+    if not points:
+        return None
+    owners = sorted(f"{p.dist.name} {p.dist.version}" for p in points if p.dist is not None)
+    if len(points) > 1:
+        raise PluginError(f"command {name!r} is contested: {', '.join(owners)}")
+    try:
+        command = points[0].load()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin may raise anything, SystemExit included
+        raise PluginError(
+            f"command {name!r} failed at import: {error!r}", owner=", ".join(owners)
+        ) from error
+    if not isinstance(command, click.Command):
+        raise PluginError(f"command {name!r} is not a click command", owner=", ".join(owners))
+    return command
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="graph-engine-core", prog_name="ge")
+@click.option(
+    "--log-format",
+    type=click.Choice(["human", "json"]),
+    default="human",
+    help="How logs are written to standard error.",
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="warning",
+    help="Least level that is logged.",
+)
+@click.option("--strict-plugins", is_flag=True, help="A plugin that fails to load is an error.")
+@click.pass_context
+def ge(ctx: click.Context, **settings: Any) -> None:
+    """Remove copies from neural-network graphs, plan their memory, and prove the result."""
+    ctx.obj = settings
+
+
+def main(args: list[str] | None = None) -> NoReturn:
+    """Run the command line; ends the process with the documented exit code."""
+    try:
+        code = ge.main(args=args, prog_name="ge", standalone_mode=False)
+    except GeError as error:
+        click.echo(f"error {error.code}: {error}", err=True)
+        sys.exit(error.exit_code)
+    except click.exceptions.Abort:
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader of a pipe went away: nothing is wrong, and nothing more can be said.
+        sys.stderr.close()
+        sys.exit(1)
+    sys.exit(code if isinstance(code, int) else 0)

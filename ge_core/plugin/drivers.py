@@ -1,0 +1,107 @@
+"""Drivers: things loaded by name and heavy to import, each in an entry-point group of its own.
+
+A frontend's or backend's entry point is named after the file suffix that it handles ("onnx" for
+`.onnx`), so that the right one is found without importing the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+
+from ge_core.errors import PluginError, near_matches
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from ge_core.ir import Graph
+    from ge_core.memory import Plan
+    from ge_core.tasks import TaskList
+
+FRONTENDS: Final = "ge_core.frontends.v1"
+BACKENDS: Final = "ge_core.backends.v1"
+EXECUTORS: Final = "ge_core.executors.v1"
+COMMANDS: Final = "ge_core.commands.v1"
+
+
+@runtime_checkable
+class Frontend(Protocol):
+    """Reads a graph from a file format."""
+
+    def load(self, path: Path, *, input_shapes: Mapping[str, tuple[int, ...]]) -> Graph:
+        """The graph in a file.
+
+        Args:
+            input_shapes: shapes for graph inputs by name, where the file leaves dimensions open.
+
+        Raises:
+            InputFileError: the file is not what it should be; names file, node and field.
+            UsageError: a shape for an input that does not exist, or that contradicts the file.
+        """
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """Writes a graph in a file format."""
+
+    def save(
+        self,
+        graph: Graph,
+        path: Path,
+        *,
+        plan: Plan | None = None,
+        source_path: Path | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> None:
+        """Write atomically. Raises `GeError` where the graph has no form in this format."""
+
+
+@runtime_checkable
+class Executor(Protocol):
+    """Executes a compiled graph inside its planned arena."""
+
+    def run(self, graph: Graph, plan: Plan, tasks: TaskList, feeds: Mapping[str, Any]) -> Any:
+        """Run once with these inputs by name; the result says what was computed and copied."""
+
+
+def driver(group: str, name: str) -> Any:
+    """An instance of the driver of that name.
+
+    Raises:
+        PluginError: there is none, several claim the name, or it fails at import.
+    """
+    points = driver_points(group)
+    found = points.get(name, [])
+    kind = group.split(".")[1].removesuffix("s")
+    if not found:
+        raise PluginError(
+            f"no {kind} {name!r} is installed",
+            near=near_matches(name, points),
+            hint="`pip install graph-engine-all` brings the usual ones" if not points else None,
+        )
+    owners = [owner_of(point) for point in found]
+    if len(found) > 1:
+        raise PluginError(f"{kind} {name!r} is contested: {', '.join(owners)}")
+    try:
+        return found[0].load()()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin may raise anything, SystemExit included
+        raise PluginError(f"{kind} {name!r} failed to load: {error!r}", owner=owners[0]) from error
+
+
+def driver_points(group: str) -> dict[str, list[EntryPoint]]:
+    """The installed drivers of a group by name, without importing any; owners in order."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, dict[str, EntryPoint]] = {}
+    for point in entry_points(group=group):
+        # The same distribution is seen twice where two path entries lead to it.
+        found.setdefault(point.name, {}).setdefault(f"{owner_of(point)} {point.value}", point)
+    return {name: [found[name][key] for key in sorted(found[name])] for name in sorted(found)}
+
+
+def owner_of(point: EntryPoint) -> str:
+    """Package and version behind an entry point."""
+    return "an unknown package" if point.dist is None else f"{point.dist.name} {point.dist.version}"
