@@ -1,0 +1,165 @@
+"""The registry of conflict checkers (hook `ge_register_conflict_checkers`).
+
+A *layout* rule says what it means that anchors of two types share one memory: always a conflict,
+never one, or ask a function. Rules are for unordered pairs; a function gets the two anchors in the
+order in which the types were written. The *read/write checker* is one object, asked by passes that
+remove copies. What is asked, and when, is the business of who runs the checkers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self, TypeAlias
+
+from ge_core.errors import PassError, PluginError
+from ge_core.registry import NOBODY, Owner, resolve_reference
+
+CheckFunction: TypeAlias = Callable[[Any, Any, Any], Any]
+"""`check(a, b, query)`: answers with `query.conflict(...)` or `query.no_conflict()`."""
+
+Pair: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PairRule:
+    """What holds for anchors of two types in one memory.
+
+    Attributes:
+        types: as written, in this order.
+        kind: "always" a conflict, "never" one, or "check" with `function`.
+        codes: what it may give as the reason; of an "always" rule the one it gives.
+    """
+
+    types: Pair
+    kind: Literal["always", "never", "check"]
+    codes: tuple[str, ...] = ()
+    function: CheckFunction | None = None
+    owner: Owner = NOBODY
+
+    def __call__(self, a: Any, b: Any, query: Any) -> Any:
+        """Ask the function; `PassError` naming the owner for whatever it raises."""
+        if self.function is None:
+            raise PassError(f"the rule for {self.types} has no function", owner=str(self.owner))
+        try:
+            return self.function(a, b, query)
+        except Exception as error:
+            raise PassError(
+                f"checker for {' and '.join(self.types)} raised {type(error).__name__}: {error}",
+                owner=str(self.owner),
+            ) from error
+
+
+class CheckerRegistry:
+    """Rules per pair of anchor types, and the read/write checker."""
+
+    def __init__(self) -> None:
+        self._rules: dict[Pair, PairRule] = {}
+        self._read_write: tuple[Any, Owner] | None = None
+
+    def always(self, a: str, b: str, *, code: str) -> None:
+        """Two anchors of these types in one memory are a conflict, with this reason code."""
+        self._put(PairRule((a, b), "always", (code,)))
+
+    def never(self, a: str, b: str) -> None:
+        """Two anchors of these types in one memory are none."""
+        self._put(PairRule((a, b), "never"))
+
+    def check(self, a: str, b: str, function: CheckFunction, *, codes: Iterable[str] = ()) -> None:
+        """Ask `function(a, b, query)` about two anchors of these types in one memory."""
+        if not callable(function):
+            raise PluginError(f"the checker for {a!r} and {b!r} is no function: {function!r}")
+        self._put(PairRule((a, b), "check", tuple(codes), function))
+
+    def read_write(self, checker: Any) -> None:
+        """Declare the read/write checker: an object, or a lazy `"module:Class"` of one.
+
+        Raises:
+            PluginError: there is one already.
+        """
+        if self._read_write is not None:
+            raise PluginError(
+                "a read/write checker is registered already", owner=str(self._read_write[1])
+            )
+        self._read_write = (checker, NOBODY)
+
+    def _put(self, rule: PairRule) -> None:
+        key = _key(rule.types)
+        taken = self._rules.get(key)
+        if taken is not None:
+            raise PluginError(
+                f"anchor types {' and '.join(rule.types)} have a rule already",
+                owner=f"{taken.owner}, {rule.owner}",
+            )
+        self._rules[key] = rule
+
+    # ---- the loader's side ---------------------------------------------------------------------
+
+    def fork(self) -> Self:
+        """A copy that can be changed without changing this one."""
+        copy = type(self)()
+        copy._rules = dict(self._rules)
+        copy._read_write = self._read_write
+        return copy
+
+    def absorb(self, staged: Self, owner: Owner) -> None:
+        """Take over what one plugin registered; raises `PluginError` for a pair that has a rule."""
+        for key in sorted(staged._rules):
+            rule = staged._rules[key]
+            codes = tuple(owner.full(code) for code in rule.codes)
+            self._put(replace(rule, codes=codes, owner=owner))
+        if staged._read_write is not None:
+            self.read_write(staged._read_write[0])
+            self._read_write = (staged._read_write[0], owner)
+
+    def resolve(self, types: Container[str]) -> None:
+        """Give the types in rules their registered names, now that all types are known.
+
+        An author may write an own type without the prefix. Names that no plugin registered are
+        left: their plugin isn't installed, and then nothing has that type.
+
+        Raises:
+            PluginError: two rules turn out to speak of one pair.
+        """
+        rules, self._rules = list(self._rules.values()), {}
+        for rule in rules:
+            a, b = (self._full(name, rule.owner, types) for name in rule.types)
+            self._put(replace(rule, types=(a, b)))
+
+    @staticmethod
+    def _full(name: str, owner: Owner, types: Container[str]) -> str:
+        full = owner.full(name)
+        return full if name not in types and full in types else name
+
+    # ---- reading -------------------------------------------------------------------------------
+
+    def rule(self, a: str, b: str) -> PairRule | None:
+        """The rule for two types in either order, or None."""
+        return self._rules.get(_key((a, b)))
+
+    def partners(self, kind: str) -> list[str]:
+        """The types that have a rule together with this one, sorted."""
+        found = {
+            (rule.types[1] if rule.types[0] == kind else rule.types[0])
+            for rule in self._rules.values()
+            if kind in rule.types
+        }
+        return sorted(found)
+
+    def make_read_write(self) -> Any:
+        """The read/write checker, imported and made where it is a reference; None where none is."""
+        if self._read_write is None:
+            return None
+        source, owner = self._read_write
+        return resolve_reference(source, owner)() if isinstance(source, str) else source
+
+    def __iter__(self) -> Iterator[PairRule]:
+        return (self._rules[key] for key in sorted(self._rules))
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+
+def _key(types: Pair) -> Pair:
+    a, b = types
+    return (a, b) if a <= b else (b, a)
