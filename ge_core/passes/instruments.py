@@ -1,7 +1,7 @@
 """Instruments: what watches a compile pass by pass. Plugins' hooks are one of them.
 
-An instrument looks and changes nothing. Whatever it raises stops the compile as an error of its own,
-not of the pass it was watching.
+An instrument looks and changes nothing. Whatever it raises stops the compile as an error of its
+own, not of the pass it was watching.
 """
 
 from __future__ import annotations

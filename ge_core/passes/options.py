@@ -41,6 +41,8 @@ class OptionDeclaration:
         help: one sentence.
         category: its section in listings.
         visibility: who is offered it.
+        tolerant: whether a malformed value is no error where `ge.strictOptions` is false, because
+            GE reads it somehow.
     """
 
     name: str
@@ -52,6 +54,7 @@ class OptionDeclaration:
     help: str = ""
     category: str = "general"
     visibility: Visibility = Visibility.USER
+    tolerant: bool = False
     owner: Owner = NOBODY
 
     def default_at(self, level: WorkingLevel) -> str | None:
@@ -127,6 +130,7 @@ class OptionRegistry(Registry[OptionDeclaration]):
         help: str,
         category: str = "general",
         visibility: Visibility = Visibility.USER,
+        tolerant: bool = False,
     ) -> None:
         """Declare an option; the arguments are the attributes of `OptionDeclaration`.
 
@@ -149,6 +153,7 @@ class OptionRegistry(Registry[OptionDeclaration]):
             help=help,
             category=category,
             visibility=Visibility(visibility),
+            tolerant=tolerant,
         )
         defaults = [default] if isinstance(default, str) else list((default or {}).values())
         for value in defaults:
@@ -180,10 +185,11 @@ class OptionRegistry(Registry[OptionDeclaration]):
 
 @dataclass(frozen=True, slots=True)
 class OptionValue:
-    """A value in force and the source it comes from."""
+    """A value in force, the source it comes from, and how strong that is (0 the strongest)."""
 
     value: str
     source: str
+    rank: int = 99
 
 
 @dataclass(frozen=True)

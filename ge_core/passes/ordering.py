@@ -18,13 +18,19 @@ from ge_core.registry import NOBODY, Owner
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something with a name and constraints that names others."""
+    """Something with a name and constraints that name others.
+
+    Attributes:
+        rank: of its place: items of a lower rank come first; `place` is how the place is called.
+    """
 
     name: str
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     owner: Owner = NOBODY
+    rank: int = 0
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,8 @@ def arrange(items: Iterable[Item], what: str = "passes") -> list[str]:
     """Names in running order.
 
     Raises:
-        PluginError: the constraints contradict each other; the message shows the cycle.
+        PluginError: the constraints contradict each other or the places; the message shows the
+            cycle, or the constraint.
     """
     by_name = {item.name: item for item in items}
     edges = _edges(by_name)
@@ -55,16 +62,16 @@ def arrange(items: Iterable[Item], what: str = "passes") -> list[str]:
     for edge in edges:
         waiting[edge.second] += 1
         following[edge.first].append(edge.second)
-    ready = [name for name, count in waiting.items() if count == 0]
+    ready = [(by_name[name].rank, name) for name, count in waiting.items() if count == 0]
     heapq.heapify(ready)
     order: list[str] = []
     while ready:
-        name = heapq.heappop(ready)
+        _, name = heapq.heappop(ready)
         order.append(name)
         for other in following[name]:
             waiting[other] -= 1
             if waiting[other] == 0:
-                heapq.heappush(ready, other)
+                heapq.heappush(ready, (by_name[other].rank, other))
     if len(order) < len(by_name):
         raise _cycle(edges, frozenset(order), by_name, what)
     return order
@@ -85,8 +92,21 @@ def _edges(by_name: Mapping[str, Item]) -> list[_Edge]:
                 if target is None:
                     continue
                 pair = (name, target) if label == "before" else (target, name)
+                _check_places(
+                    item, label, by_name[target], by_name[pair[0]].rank, by_name[pair[1]].rank
+                )
                 found.setdefault(pair, _Edge(*pair, f"{name} says {label} {target}"))
     return [found[pair] for pair in sorted(found)]
+
+
+def _check_places(item: Item, label: str, other: Item, first: int, second: int) -> None:
+    if first > second:
+        raise PluginError(
+            f"{item.name!r} ({item.place}) says {label} {other.name!r} ({other.place}), "
+            "and the stages run the other way",
+            owner=str(item.owner),
+            hint="register it in another stage",
+        )
 
 
 def _cycle(

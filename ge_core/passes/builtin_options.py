@@ -1,0 +1,204 @@
+"""The options that the kernel declares: GE's own that matter to copies and memory, and ours.
+
+What GE accepts of malformed values is behind `ge.strictOptions=false`; here they are errors. How a
+tolerant reader takes them is the business of who reads the option.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ge_core.passes.levels import Level
+from ge_core.passes.options import OptionRegistry, Visibility
+
+_PAIR = re.compile(r"\d+,\d+")
+_NUMBER = re.compile(r"\d+")
+
+
+def _check_indexes(value: str) -> str | None:
+    """A comma list of indexes, or nothing."""
+    if all(_NUMBER.fullmatch(part) for part in value.split(",")) or not value:
+        return None
+    return "the value must be a comma list of indexes, such as 0,2"
+
+
+def _check_pairs(value: str) -> str | None:
+    """Pairs `input,output` between bars, or nothing."""
+    if all(_PAIR.fullmatch(part) for part in value.split("|")) or not value:
+        return None
+    return "the value must be pairs input,output between bars, such as 0,0|1,1"
+
+
+def _check_op_list(value: str) -> str | None:
+    """GE drops lists that are longer than this with an error in its log."""
+    if len(value) > 2000 or len(value.split(",")) > 10:
+        return "the value must be a comma list of at most 10 ops and 2000 characters"
+    return None
+
+
+def _check_switches(value: str) -> str | None:
+    # Names and values are checked where the passes are known.
+    return None if ":" in value or not value else "the value must be Pass:on;Pass:off;..."
+
+
+def register_builtin_options(options: OptionRegistry) -> None:
+    """Declare the kernel's options."""
+    _register_control(options)
+    _register_graph(options)
+    _register_memory(options)
+
+
+def _register_control(options: OptionRegistry) -> None:
+    options.add(
+        "ge.oo.level",
+        type="level",
+        default="O3",
+        help="The optimisation level: O0 to O4, or a level set of a plugin.",
+        category="passes",
+    )
+    options.add(
+        "ge.optimizationSwitch",
+        checker=_check_switches,
+        help="Passes switched on or off by name: A:on;B:off.",
+        category="passes",
+        tolerant=True,
+    )
+    options.add(
+        "ge.disableOptimizations",
+        help="A comma list of passes to switch off.",
+        category="passes",
+        tolerant=True,
+    )
+    options.add(
+        "ge.strictOptions",
+        type="choice",
+        choices=("true", "false"),
+        default="true",
+        help="Whether malformed option values are errors, or read as tolerantly as GE reads them.",
+        category="passes",
+        visibility=Visibility.EXPERT,
+    )
+
+
+def _register_graph(options: OptionRegistry) -> None:
+    for name, help_text in (
+        ("ge.oo.constantFolding", "Compute what depends on constants only."),
+        ("ge.oo.deadCodeElimination", "Remove branches that can't be taken."),
+    ):
+        options.add(
+            name,
+            type="switch",
+            default="true",
+            levels=Level.O1.and_above(),
+            help=help_text,
+            category="passes",
+        )
+    options.add(
+        "ge.topoSortingMode",
+        type="choice",
+        choices=("", "0", "1", "2", "3"),
+        default={"O1": "3", "O3": ""},
+        levels=Level.O1.and_above(),
+        help="How nodes are listed: 0 breadth first, 1 depth first, 2 reverse depth first, "
+        "3 stable reverse depth first.",
+        category="order",
+        visibility=Visibility.EXPERT,
+    )
+    options.add(
+        "ge.buildGraphMode",
+        type="choice",
+        choices=("", "online", "offline"),
+        help="Whether the graph is built to be run elsewhere (offline).",
+        category="build",
+        visibility=Visibility.EXPERT,
+    )
+    options.add(
+        "ge.featureBaseRefreshable",
+        type="flag",
+        help="1: the base address of the arena may change between runs.",
+        category="memory",
+        visibility=Visibility.EXPERT,
+    )
+
+
+def _register_memory(options: OptionRegistry) -> None:
+    options.add(
+        "ge.exec.inputReuseMemIndexes",
+        checker=_check_indexes,
+        help="Graph inputs whose bytes may be reused after their last reader: 0,2.",
+        category="memory",
+        tolerant=True,
+    )
+    options.add(
+        "ge.exec.outputReuseMemIndexes",
+        checker=_check_indexes,
+        help="Graph outputs whose bytes may hold temporaries before they are written: 0,1.",
+        category="memory",
+        tolerant=True,
+    )
+    options.add(
+        "ge.exec.outputReuseInputMemIndexes",
+        checker=_check_pairs,
+        help="Graph inputs and outputs that the caller gives one address: input,output|...",
+        category="memory",
+        tolerant=True,
+    )
+    options.add(
+        "ge.exec.disableReuseMemory",
+        type="flag",
+        default="0",
+        help="1: no two tensors share bytes.",
+        category="memory",
+    )
+    options.add(
+        "OP_NO_REUSE_MEM",
+        checker=_check_op_list,
+        help="A comma list of node names or op types whose outputs and scratch are not shared.",
+        category="memory",
+        visibility=Visibility.EXPERT,
+        tolerant=True,
+    )
+    options.add(
+        "ge.exec.memoryOptimizationPolicy",
+        type="choice",
+        choices=("", "MemoryPriority"),
+        help="MemoryPriority: try more strategies for a smaller arena.",
+        category="memory",
+    )
+    options.add(
+        "ge.exec.staticMemoryPolicy",
+        type="choice",
+        choices=("", "0", "2", "3", "4"),
+        help="How a device holds static memory; 4 makes stream switches address physical memory.",
+        category="memory",
+        visibility=Visibility.EXPERT,
+    )
+    options.add(
+        "ge.exec.graphIOMemAllocMode",
+        type="choice",
+        choices=("", "ByApp", "ByGE"),
+        help="ByGE: large graph inputs and outputs are not the caller's own memory.",
+        category="memory",
+        visibility=Visibility.EXPERT,
+    )
+    options.add(
+        "ge.exec.input_fusion_size",
+        type="integer",
+        help="Bytes up to which graph inputs are gathered into one transfer.",
+        category="memory",
+        visibility=Visibility.EXPERT,
+    )
+    options.add(
+        "ge.exec.reuseZeroCopyMemory",
+        type="flag",
+        help="1: memory of the caller's may be shared between tensors.",
+        category="memory",
+        visibility=Visibility.EXPERT,
+    )
+    options.add(
+        "ge.exec.atomicCleanPolicy",
+        type="flag",
+        help="0: atomic outputs are cleared together, 1: each by itself.",
+        category="memory",
+        visibility=Visibility.EXPERT,
+    )
