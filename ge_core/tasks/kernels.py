@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol, Self
 
 from ge_core.errors import PluginError, UsageError
 from ge_core.ir import Node
+from ge_core.ops import OpTraits
 from ge_core.registry import NOBODY, Owner, resolve_reference
 from ge_core.tasks.model import Call
 
@@ -30,14 +31,18 @@ class KernelContext(Protocol):
 
     Attributes:
         call: call path of the node instance.
-        seed: for random ops: from the names of the node's origin and how often it ran before, so
-            that a rewritten graph draws the same numbers as the original.
+        traits: of the node's op.
+        origin: names of the original nodes that the node stands for.
+        seed: for random ops: from `origin` and how often the node ran before, so that a rewritten
+            graph draws the same numbers as the original.
         writes: inputs that the node updates in place.
         scribbles: inputs whose bytes are lost after the node has run; the executor sees to that.
         aliases: output -> input whose memory it is.
     """
 
     call: Call
+    traits: OpTraits
+    origin: str
     seed: int
     writes: Sequence[int]
     scribbles: Sequence[int]

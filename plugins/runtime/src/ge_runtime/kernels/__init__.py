@@ -1,0 +1,48 @@
+"""Kernels of GE's own ops in numpy: real where the op is simple, a deterministic stand-in else.
+
+This module only names them, so that listing the plugin imports no numpy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ge_core.tasks import Kernels
+
+_LAYOUT: Final = (
+    ("join", ("ConcatD", "ConcatV2D", "PhonyConcat"), "*"),
+    ("join", ("Concat", "ConcatV2"), "ge"),
+    ("pack", ("Pack",), "ge"),
+    ("split", ("SplitD", "SplitVD", "PhonySplit"), "*"),
+    ("split", ("Split", "SplitV"), "ge"),
+    ("cut", ("Slice", "SliceD"), "ge"),
+)
+_ARITHMETIC: Final = (
+    ("relu", ("Relu",)),
+    ("add", ("Add", "AddV2")),
+    ("sub", ("Sub",)),
+    ("mul", ("Mul",)),
+    ("add_n", ("AddN",)),
+    ("mat_mul", ("MatMul", "MatMulV2", "BatchMatMul")),
+    ("cast", ("Cast",)),
+    ("less", ("Less",)),
+    ("top_k", ("TopK", "TopKV2", "TopKD")),
+)
+_STORES: Final = (
+    ("assign", ("Assign", "AssignVariableOp")),
+    ("assign_add", ("AssignAdd", "AssignAddVariableOp")),
+    ("assign_sub", ("AssignSub", "AssignSubVariableOp")),
+)
+
+
+def register(kernels: Kernels) -> None:
+    """Add the built-in kernels, and the stand-in for every other op of GE."""
+    for function, ops, source in _LAYOUT:
+        for op in ops:
+            kernels.add(op, f"ge_runtime.kernels.layout:{function}", source=source)
+    for module, table in (("arithmetic", _ARITHMETIC), ("stores", _STORES)):
+        for function, ops in table:
+            for op in ops:
+                kernels.add(op, f"ge_runtime.kernels.{module}:{function}", source="ge")
+    kernels.fallback("ge", "ge_runtime.kernels.standin:compute")
