@@ -1,0 +1,42 @@
+"""Analyses: pure questions about a graph. None of them edits it."""
+
+from ge_core.analysis.aliases import AliasClasses, Anchor, Scheme
+from ge_core.analysis.effects import Effects, InputKind, OutputKind, Recorded, combined
+from ge_core.analysis.interface import Interface, Interfaces, interface_of
+from ge_core.analysis.nesting import containers, inner_graphs, lift_both, lifted
+from ge_core.analysis.order import Order
+from ge_core.analysis.pieces import Piece, is_free_join, is_free_split, join_pieces, split_pieces
+from ge_core.analysis.toporder import TopoOrder, listed_order
+from ge_core.analysis.unionfind import PlacementUnionFind
+
+__all__ = [
+    # order
+    "Order",
+    "TopoOrder",
+    "listed_order",
+    # what is one memory
+    "AliasClasses",
+    "Anchor",
+    "PlacementUnionFind",
+    "Scheme",
+    # where pieces lie
+    "Piece",
+    "is_free_join",
+    "is_free_split",
+    "join_pieces",
+    "split_pieces",
+    # what is read and written
+    "Effects",
+    "InputKind",
+    "OutputKind",
+    "Recorded",
+    "combined",
+    # subgraphs
+    "Interface",
+    "Interfaces",
+    "containers",
+    "inner_graphs",
+    "interface_of",
+    "lift_both",
+    "lifted",
+]

@@ -1,0 +1,219 @@
+"""A topological order of one graph that is mended, not redone, when an edge is added.
+
+After Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic graphs" (2006):
+every node has a label that grows along edges; a new edge against the labels moves only the nodes
+between its ends. Labels are sparse, so that a new node finds a place without renumbering.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+
+from ge_core.errors import GraphError
+from ge_core.ir import Graph, Node
+
+_GAP = 1 << 32
+
+
+def successors(node: Node) -> Iterator[Node]:
+    """Readers and waiting nodes, by output and reader order, then control order."""
+    for output in node.outputs:
+        for reader in output.readers:
+            yield reader.node
+    yield from node.control_outputs
+
+
+def predecessors(node: Node) -> Iterator[Node]:
+    """What feeds the node, by input, then what it waits for."""
+    for anchor in node.inputs:
+        if anchor.source is not None:
+            yield anchor.source.node
+    yield from node.control_inputs
+
+
+def listed_order(graph: Graph) -> list[Node]:
+    """The topological order that keeps closest to the listing: the earliest listed node first.
+
+    Raises:
+        GraphError: the graph has a cycle.
+    """
+    place: dict[Node, int] = {}
+    waiting: dict[Node, int] = {}
+    for at, node in enumerate(graph.nodes):
+        place[node] = at
+        waiting[node] = sum(1 for _ in predecessors(node))
+    ready = [(place[node], node) for node, count in waiting.items() if count == 0]
+    order: list[Node] = []
+    while ready:
+        node = heapq.heappop(ready)[1]
+        order.append(node)
+        for other in successors(node):
+            waiting[other] -= 1
+            if waiting[other] == 0:
+                heapq.heappush(ready, (place[other], other))
+    if len(order) != len(place):
+        stuck = next(node for node, count in waiting.items() if count > 0)
+        raise GraphError("the node waits for itself, through others", node=stuck.name)
+    return order
+
+
+class TopoOrder:
+    """The order of one graph's nodes.
+
+    Attributes:
+        steps: edges looked at so far, for tests of the cost.
+    """
+
+    __slots__ = ("_graph", "_labels", "_top", "steps")
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._labels: dict[Node, int] = {}
+        self._top = 0
+        self.steps = 0
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """Number the graph as it is now; raises `GraphError` for a cycle."""
+        old = self._labels
+        self._labels = {node: (at + 1) * _GAP for at, node in enumerate(listed_order(self._graph))}
+        self._top = len(self._labels) * _GAP
+        journal = self._graph.journal
+        if journal.active:
+            journal.record(lambda: setattr(self, "_labels", old))
+
+    def label(self, node: Node) -> int:
+        """A number that grows along every edge; a node added since the last question is placed."""
+        found = self._labels.get(node)
+        return self._place(node) if found is None else found
+
+    def _place(self, node: Node) -> int:
+        """Find a label for a new node between those of its neighbours."""
+        labels = self._labels
+        earlier = [labels.get(other) for other in predecessors(node)]
+        later = [labels.get(other) for other in successors(node)]
+        if None in earlier or None in later:
+            self.rebuild()
+            return self._labels[node]
+        low = max((label for label in earlier if label is not None), default=0)
+        high = min((label for label in later if label is not None), default=self._top + 2 * _GAP)
+        if high - low < 2:
+            self.rebuild()
+            return self._labels[node]
+        middle = (low + high) // 2
+        labels[node] = middle
+        self._top = max(self._top, middle)
+        journal = self._graph.journal
+        if journal.active:
+            journal.record(lambda: labels.pop(node, None))
+        return middle
+
+    def sorted(self) -> list[Node]:
+        """The nodes of the graph by label."""
+        return sorted(self._graph.nodes, key=self.label)
+
+    def path(self, sources: Iterable[Node], targets: Iterable[Node]) -> tuple[Node, Node] | None:
+        """A source and a target that a path of one edge or more leads to, or None.
+
+        One search for all of them, which looks at no node labelled beyond the last target.
+        """
+        wanted = dict.fromkeys(targets)
+        if not wanted:
+            return None
+        limit = max(self.label(node) for node in wanted)
+        came_from: dict[Node, Node] = {}
+        stack = [(node, node) for node in sources if self.label(node) < limit]
+        stack.reverse()
+        while stack:
+            node, origin = stack.pop()
+            for other in successors(node):
+                self.steps += 1
+                if other in wanted:
+                    return origin, other
+                if other not in came_from and self.label(other) < limit:
+                    came_from[other] = origin
+                    stack.append((other, origin))
+        return None
+
+    def reaches(self, before: Node, after: Node) -> bool:
+        """Whether a path of one edge or more leads from one node to the other.
+
+        Searches from both ends in turn, so that the cheaper side decides the cost.
+        """
+        low, high = self.label(before), self.label(after)
+        if low >= high:
+            return False
+        ahead, behind = [before], [after]
+        seen_ahead, seen_behind = {before}, {after}
+        while ahead and behind:
+            node = ahead.pop()
+            for other in successors(node):
+                self.steps += 1
+                if other in seen_behind:
+                    return True
+                if other not in seen_ahead and self.label(other) < high:
+                    seen_ahead.add(other)
+                    ahead.append(other)
+            node = behind.pop()
+            for other in predecessors(node):
+                self.steps += 1
+                if other in seen_ahead:
+                    return True
+                if other not in seen_behind and self.label(other) > low:
+                    seen_behind.add(other)
+                    behind.append(other)
+        return False
+
+    def admit(self, before: Node, after: Node) -> bool:
+        """Make room for an edge that is about to be added; False where it would close a cycle.
+
+        On False nothing has changed.
+        """
+        if before is after:
+            return False
+        low, high = self.label(after), self.label(before)
+        if high < low:
+            return True
+        ahead = self._ahead(after, before, high)
+        if ahead is None:
+            return False
+        self._move(self._behind(before, low), ahead)
+        return True
+
+    def _ahead(self, start: Node, forbidden: Node, high: int) -> list[Node] | None:
+        """Nodes reached from `start` up to label `high`; None where `forbidden` is one of them."""
+        seen = {start: None}
+        stack = [start]
+        while stack:
+            for other in successors(stack.pop()):
+                self.steps += 1
+                if other is forbidden:
+                    return None
+                if other not in seen and self.label(other) < high:
+                    seen[other] = None
+                    stack.append(other)
+        return list(seen)
+
+    def _behind(self, start: Node, low: int) -> list[Node]:
+        """Nodes that reach `start`, down to label `low`."""
+        seen = {start: None}
+        stack = [start]
+        while stack:
+            for other in predecessors(stack.pop()):
+                self.steps += 1
+                if other not in seen and self.label(other) > low:
+                    seen[other] = None
+                    stack.append(other)
+        return list(seen)
+
+    def _move(self, behind: Sequence[Node], ahead: Sequence[Node]) -> None:
+        """Deal the labels of both groups out again: all of `behind`, then all of `ahead`."""
+        labels = self._labels
+        moved = [*sorted(behind, key=labels.__getitem__), *sorted(ahead, key=labels.__getitem__)]
+        old = {node: labels[node] for node in moved}
+        for node, label in zip(moved, sorted(old.values()), strict=True):
+            labels[node] = label
+        journal = self._graph.journal
+        if journal.active:
+            journal.record(lambda: labels.update(old))
