@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -68,7 +69,7 @@ def _same_offset(groups: list[list[str]], outcome: Outcome) -> Iterator[Failure]
 def _contiguous(runs: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
     for run in runs:
         places = [_place(outcome, name) for name in run]
-        for left, right in zip(places, places[1:], strict=False):
+        for left, right in itertools.pairwise(places):
             if left is None or right is None or left.end != right.offset:
                 yield Failure(f"contiguous {', '.join(run)}", _all(outcome, run))
                 break

@@ -40,7 +40,7 @@ class CopyCount:
 def count_copies(graph: Graph, ops: OpRegistry) -> CopyCount:
     """Count the copies of a graph and its subgraphs.
 
-    Counted are TensorMove and Identity (bytes of the tensor), Concat and Pack (bytes of the inputs),
+    Counted are TensorMove and Identity (bytes of the tensor), Concat and Pack (of the inputs),
     Split and Slice (bytes of the outputs), Assign-like write-backs of a whole buffer (bytes of the
     value). A node that moves nothing at run time, because it has no task, its output is its input's
     memory or there are no bytes, counts zero.

@@ -1,0 +1,151 @@
+"""What commands share: flags of a compile, JSON or human output, input shapes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class ShapeParam(click.ParamType):
+    """`NAME=1x3x64x64`; the name may contain `=` and `:`, and a scalar is `NAME=`."""
+
+    name = "NAME=1x3x64x64"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, tuple[int, ...]]:
+        """(name, shape), or click's own error."""
+        if isinstance(value, tuple):
+            return value
+        name, equals, text = str(value).rpartition("=")
+        dims = text.split("x") if text else []
+        if not equals or not name or not all(dim.isdecimal() for dim in dims):
+            self.fail(f"{value!r} is not NAME=1x3x64x64", param, ctx)
+        return name, tuple(int(dim) for dim in dims)
+
+
+class SettingParam(click.ParamType):
+    """`OPTION=VALUE`."""
+
+    name = "OPTION=VALUE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """(option, value), or click's own error."""
+        if isinstance(value, tuple):
+            return value
+        name, equals, text = str(value).partition("=")
+        if not equals or not name:
+            self.fail(f"{value!r} is not OPTION=VALUE", param, ctx)
+        return name, text
+
+
+def compile_flags(function: F) -> F:
+    """The flags of `ge compile` that every compiling command takes."""
+    for flag in reversed(_FLAGS):
+        function = flag(function)
+    return function
+
+
+_FLAGS = (
+    click.option("-O", "--level", default=None, help="Optimisation level, O3 by default."),
+    click.option(
+        "--input-shape",
+        "input_shapes",
+        type=ShapeParam(),
+        multiple=True,
+        help="Shape of a graph input whose file leaves dimensions open.",
+    ),
+    click.option(
+        "--set",
+        "settings",
+        type=SettingParam(),
+        multiple=True,
+        help="Set an option of GE or a pass.",
+    ),
+    click.option("--enable", multiple=True, metavar="PASS", help="Switch a pass on."),
+    click.option("--disable", multiple=True, metavar="PASS", help="Switch a pass off."),
+    click.option("--pipeline", help="A pipeline: its text, its name, or a TOML file."),
+    click.option("--target", help="The device: a name, or a TOML file."),
+    click.option("--assigner", help="The memory assigner, `best` by default."),
+    click.option(
+        "--objective",
+        type=click.Choice(["copies", "peak"]),
+        help="What to prefer where both can't be had; a higher peak than O1's only with `copies`.",
+    ),
+    click.option(
+        "--verify-each", is_flag=True, help="Check the graph's structure after each pass."
+    ),
+)
+
+output_format = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["human", "json"]),
+    default="human",
+    help="How the result is written to standard output.",
+)
+
+
+def requested(ctx: click.Context, flags: Mapping[str, Any]) -> dict[str, Any]:
+    """The keyword arguments of `ge_core.compile` that the flags stand for."""
+    return {
+        "level": flags["level"],
+        "input_shapes": dict(flags["input_shapes"]),
+        "options": dict(flags["settings"]),
+        "enable": flags["enable"],
+        "disable": flags["disable"],
+        "pipeline": flags["pipeline"],
+        "target": flags["target"],
+        "assigner": flags["assigner"],
+        "objective": flags["objective"],
+        "verify_each": flags["verify_each"],
+        "strict_plugins": bool((ctx.obj or {}).get("strict_plugins")),
+    }
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """One JSON document on standard output."""
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a text file as a whole."""
+    from ge_core.ir import write_atomically
+
+    write_atomically(path, text.encode())
+
+
+def set_up_logs(ctx: click.Context) -> None:
+    """Send structlog's lines to standard error, as the command line asked."""
+    import logging
+    import sys
+
+    import structlog
+
+    settings = ctx.find_root().obj or {}
+    level = getattr(logging, str(settings.get("log_level", "warning")).upper())
+    as_json = settings.get("log_format") == "json"
+    last: Any = (
+        structlog.processors.JSONRenderer()
+        if as_json
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.format_exc_info,
+            last,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
