@@ -1,1 +1,45 @@
-"""Runs Concat, Pack and Split without a task by planning their tensors in place."""
+"""Concat, Pack and Split without a task: their tensors are planned to lie in one buffer.
+
+The passes put marks on nodes that the planner obeys; they move no bytes and change no edge.
+`unmark` takes the marks of one node back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ge_concat_notask.concat_notask import ConcatNotaskPass
+from ge_concat_notask.marks import is_marked, unmark
+from ge_concat_notask.pack_notask import PackNotaskPass
+from ge_concat_notask.peak import early_bytes
+from ge_concat_notask.split_notask import SplitNotaskPass
+from ge_core.api import Level, Stage, hookimpl
+
+__all__ = [
+    # passes
+    "ConcatNotaskPass",
+    "PackNotaskPass",
+    "SplitNotaskPass",
+    # marks
+    "early_bytes",
+    "is_marked",
+    "unmark",
+]
+
+
+@hookimpl
+def ge_register_passes(passes: Any) -> None:
+    """Splits first: a join must see their marks. Concat before Pack, as in GE."""
+    levels = Level.O3.and_above()
+    stage = Stage.OPTIMIZE_STAGE2
+    passes.add(
+        SplitNotaskPass,
+        levels=levels,
+        stage=stage,
+        before=["ConcatNotaskPass", "PackNotaskPass"],
+        handles=["split"],
+    )
+    passes.add(
+        ConcatNotaskPass, levels=levels, stage=stage, before=["PackNotaskPass"], handles=["join"]
+    )
+    passes.add(PackNotaskPass, levels=levels, stage=stage, handles=["pack"])

@@ -1,0 +1,77 @@
+"""What the passes for Concat and Pack share: which nodes, in which order, and what is said."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ge_concat_notask.join_rules import JoinRules
+from ge_concat_notask.marks import is_marked, mark_join
+from ge_concat_notask.memory import Memory
+from ge_concat_notask.peak import Listing, early_bytes
+from ge_concat_notask.pieces import blocks_of, total_bytes
+from ge_concat_notask.refusal import COMMON_CODES, JOIN_CODES, Refusal, the_one_edge
+from ge_concat_notask.scene import scene_refusal
+from ge_core.api import Graph, GraphPass, InputAnchor, Node, PassContext
+
+
+class JoinPass(GraphPass, codes=COMMON_CODES | JOIN_CODES):
+    """Takes the task away from joins whose operands can lie where the result is.
+
+    In listing order, so that of a chain of joins the first one goes. Joins that stay, and those of
+    a type it does not know, are given the reason.
+    """
+
+    op_kind: ClassVar[str]
+    targets: ClassVar[tuple[str, ...]]
+    claim: ClassVar[str]
+    rules: ClassVar[type[JoinRules]]
+
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """Judge every join of one graph."""
+        nodes = [node for node in graph.nodes if ctx.ops.kind(node) == self.op_kind]
+        if not nodes:
+            return
+        scene = scene_refusal(graph)
+        memory, listing, blocks = Memory(ctx.ops), Listing(graph), blocks_of(ctx.target)
+        for node in nodes:
+            if is_marked(node):
+                ctx.applied(node, "MARKED_BEFORE")
+            elif node.op not in self.targets:
+                ctx.missed(node, "OP_TYPE", bytes=_bytes(node), op=node.op)
+            elif scene is not None:
+                _say(ctx, node, scene, None)
+            else:
+                rules = self.rules(node, memory, ctx.ops, ctx.target, blocks)
+                self._judge(rules, graph, ctx, listing)
+
+    def _judge(self, rules: JoinRules, graph: Graph, ctx: PassContext, listing: Listing) -> None:
+        node, memory = rules.node, rules.memory
+        refusals = rules.refusals()
+        first = next(refusals, None)
+        if first is not None:
+            alone = len(rules.operands) == 1
+            _say(ctx, node, first, None if alone else the_one_edge(first, refusals))
+            return
+        mark_join(graph, node, self.claim, rules.roots)
+        for root in rules.roots:
+            memory.forget(root)
+        ctx.applied(node, "NO_TASK", bytes=_bytes(node), parts="operands")
+        early = early_bytes(rules.roots, listing)
+        if early:
+            ctx.analysis(node, "RESERVES_EARLY", bytes=early, bytes_early=early)
+
+
+def _say(ctx: PassContext, node: Node, refusal: Refusal, edge: InputAnchor | None) -> None:
+    ctx.missed(
+        node,
+        refusal.code,
+        blame=refusal.blame,
+        bytes=_bytes(node),
+        hint=None if edge is None else {"edge": f"{edge.source!r} -> {edge!r}"},
+        **refusal.fields,
+    )
+
+
+def _bytes(node: Node) -> int | None:
+    """Bytes that the join copies while it has a task."""
+    return total_bytes(anchor.desc for anchor in node.inputs if anchor.desc is not None)

@@ -1,0 +1,197 @@
+"""Whose memory a tensor is, and everything that touches it.
+
+`Memory.chain` walks back through views to the output that owns the bytes; `Memory.uses` walks
+forward through views, task-free nodes and calls to everything that reads, writes or hands on the
+bytes. Both judge the graph as it stands; results are kept for one run of a pass, whose marks touch
+only tensors that are claimed with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from ge_concat_notask.marks import CUT, JOINED, is_marked, is_virtual, lays_out
+from ge_core.api import (
+    Graph,
+    InputAnchor,
+    Node,
+    OpRegistry,
+    OutputAnchor,
+    is_subgraph_data,
+    output_parent_index,
+    parent_index,
+    ref_of,
+    scribbled_inputs,
+    written_inputs,
+)
+
+VIEW_LIMIT: Final = 100
+"""Views looked through before giving up, as in GE."""
+
+
+@dataclass(slots=True)
+class Chain:
+    """The outputs from a tensor back to the owner of its bytes.
+
+    Attributes:
+        outputs: the tensor itself first, the owner last.
+        complete: whether the owner was found.
+    """
+
+    outputs: list[OutputAnchor]
+    complete: bool
+
+    @property
+    def root(self) -> OutputAnchor:
+        """The owner."""
+        return self.outputs[-1]
+
+
+@dataclass(slots=True)
+class Uses:
+    """Everything that touches one tensor's bytes under any name.
+
+    Attributes:
+        readers: inputs of nodes that really read them; views and task-free nodes do not.
+        writers: inputs through which a node updates or destroys them.
+        results: inputs of NetOutputs, of the root and of subgraphs.
+        placing: inputs of nodes that want what they read at a place of their choice.
+        virtual: inputs of nodes whose own memory follows that of others.
+    """
+
+    readers: list[InputAnchor] = field(default_factory=list)
+    writers: list[InputAnchor] = field(default_factory=list)
+    results: list[InputAnchor] = field(default_factory=list)
+    placing: list[InputAnchor] = field(default_factory=list)
+    virtual: list[InputAnchor] = field(default_factory=list)
+
+
+class Memory:
+    """Answers about the memory of tensors below one root graph."""
+
+    def __init__(self, ops: OpRegistry) -> None:
+        self._ops = ops
+        self._uses: dict[OutputAnchor, Uses] = {}
+        self._inner: dict[Graph, dict[int, list[OutputAnchor]]] = {}
+        self.steps = 0
+        """Edges looked at so far, for tests of the cost."""
+
+    def chain(self, output: OutputAnchor) -> Chain:
+        """Back through views of the same graph, at most `VIEW_LIMIT` of them."""
+        outputs = [output]
+        for _ in range(VIEW_LIMIT):
+            node = output.node
+            self.steps += 1
+            at = None if is_subgraph_data(node) else ref_of(output, self._ops)
+            if at is None or at >= len(node.inputs):
+                return Chain(outputs, True)
+            source = node.inputs[at].source
+            if source is None:
+                return Chain(outputs, True)
+            output = source
+            outputs.append(output)
+        return Chain(outputs, False)
+
+    def outer_sources(self, output: OutputAnchor) -> list[OutputAnchor]:
+        """The owners of an output's bytes, through calls to the tensors outside."""
+        found: dict[OutputAnchor, None] = {}
+        seen = {output}
+        waiting = [output]
+        while waiting:
+            root = self.chain(waiting.pop()).root
+            found[root] = None
+            if not is_subgraph_data(root.node):
+                continue
+            at, graph = parent_index(root.node), root.node.graph
+            assert graph is not None and at is not None
+            for caller, _ in graph.callers:
+                source = caller.inputs[at].source if at < len(caller.inputs) else None
+                if source is not None and source not in seen:
+                    seen.add(source)
+                    waiting.append(source)
+        return list(found)
+
+    def uses(self, output: OutputAnchor) -> Uses:
+        """Everything that touches the bytes of an output; ask it of the owner of the bytes."""
+        known = self._uses.get(output)
+        if known is None:
+            known = self._uses[output] = self._walk(output)
+        return known
+
+    def forget(self, output: OutputAnchor) -> None:
+        """Look again: a node that touches these bytes has been marked."""
+        self._uses.pop(output, None)
+
+    def _walk(self, start: OutputAnchor) -> Uses:
+        uses = Uses()
+        seen = {start}
+        waiting = [start]
+        while waiting:
+            for reader in waiting.pop().readers:
+                self.steps += 1
+                for output in self._classify(reader, uses):
+                    if output not in seen:
+                        seen.add(output)
+                        waiting.append(output)
+        return uses
+
+    def _classify(self, reader: InputAnchor, uses: Uses) -> Iterator[OutputAnchor]:
+        """Book one input that the bytes reach; yields the outputs that are the same bytes."""
+        node, at = reader.node, reader.index
+        if node.op == "NetOutput":
+            uses.results.append(reader)
+            yield from self._handed_out(node, at)
+            return
+        if lays_out(reader):
+            uses.placing.append(reader)
+        if is_virtual(node):
+            uses.virtual.append(reader)
+        traits = self._ops.traits(node)
+        writes = at in written_inputs(node, self._ops) or at in scribbled_inputs(node, self._ops)
+        if writes:
+            uses.writers.append(reader)
+        same = list(self._same_bytes(node, at))
+        if writes or traits.has_subgraphs or not (same or at in traits.shape_only):
+            uses.readers.append(reader)
+        yield from same
+        for graph in node.subgraphs.values():
+            yield from self._data_of(graph).get(at, ())
+
+    def _same_bytes(self, node: Node, at: int) -> Iterator[OutputAnchor]:
+        if is_marked(node):
+            # Every operand of a join is part of its output, every output of a split of its input.
+            if node.attrs.get(JOINED) or (node.attrs.get(CUT) and at == 0):
+                yield from node.outputs
+            return
+        merges = self._ops.kind(node) == "merge"
+        for output in node.outputs:
+            if merges or ref_of(output, self._ops) == at:
+                yield output
+
+    def _handed_out(self, net_output: Node, at: int) -> Iterator[OutputAnchor]:
+        """Outputs of the callers that a result of a subgraph becomes, or may share bytes with."""
+        graph = net_output.graph
+        assert graph is not None
+        for caller, _ in graph.callers:
+            to = self._result_index(caller, net_output, at)
+            if to is not None and 0 <= to < len(caller.outputs):
+                yield caller.outputs[to]
+
+    def _result_index(self, caller: Node, net_output: Node, at: int) -> int | None:
+        to = output_parent_index(net_output, at)
+        if to is not None and self._ops.kind(caller) == "loop":
+            return to - 1  # result 0 of a loop's body is its condition
+        return to
+
+    def _data_of(self, graph: Graph) -> dict[int, list[OutputAnchor]]:
+        known = self._inner.get(graph)
+        if known is None:
+            known = self._inner[graph] = {}
+            for node in graph.nodes_of("Data"):
+                self.steps += 1
+                at = parent_index(node)
+                if at is not None:
+                    known.setdefault(at, []).append(node.outputs[0])
+        return known

@@ -1,0 +1,61 @@
+"""`PackNotaskPass`: Pack nodes whose operands can lie one behind the other need no task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ge_concat_notask import axis
+from ge_concat_notask.join_pass import JoinPass
+from ge_concat_notask.join_rules import JoinRules
+from ge_concat_notask.marks import PACK_CLAIM
+from ge_concat_notask.refusal import PACK_CODES, Refusal, refuse
+from ge_core.api import TensorDesc, is_private, parse_format
+
+
+class PackRules(JoinRules):
+    """A Pack: the axis is a new one, between those of the operands."""
+
+    def format_refusals(self) -> Iterator[Refusal]:
+        """Of the private formats only FRACTAL_NZ can be packed."""
+        for at, desc in enumerate(self.descs):
+            if is_private(desc.format) and parse_format(desc.format).primary != "FRACTAL_NZ":
+                yield refuse("PRIVATE_FORMAT", self.operands[at], at=at, runtime=desc.format)
+
+    def axis_refusals(self) -> Iterator[Refusal]:
+        """A new outermost axis is free, a new last one needs single elements; else GE's test."""
+        value = self.node.attrs.get("axis", 0)
+        for anchor, desc in zip(self.operands, self.descs, strict=True):
+            rank = len(desc.origin_shape or ())
+            new = axis.resolve_axis(value, rank + 1)
+            if new is None:
+                yield refuse(axis.OUT_OF_RANGE, anchor, rank=rank + 1)
+            elif new == rank and new > 0:
+                if any(size != 1 for size in desc.origin_shape or ()):
+                    yield refuse("NEW_INNERMOST_AXIS", anchor)
+            elif new > 0:
+                fault = self._inner(desc, new)
+                if fault is not None:
+                    yield refuse(
+                        fault, anchor, axis=new, origin=desc.origin_format, runtime=desc.format
+                    )
+
+    def _inner(self, desc: TensorDesc, new: int) -> str | None:
+        # A transposing format may have moved an outer axis inwards, where GE does not look for it.
+        if any(size != 1 for size in (desc.origin_shape or ())[:new]):
+            return axis.NOT_OUTERMOST
+        return axis.axis_fault(desc, new, self.blocks)
+
+
+@dataclass(frozen=True)
+class PackNotaskPass(JoinPass, codes=PACK_CODES):
+    """Takes the task away from Pack nodes whose operands can lie one behind the other.
+
+    Runs behind ConcatNotaskPass. The marks are those of a Concat; the claim is
+    `can_reused_for_pack_optimize` = false.
+    """
+
+    op_kind = "pack"
+    targets = ("Pack",)
+    claim = PACK_CLAIM
+    rules = PackRules

@@ -1,0 +1,108 @@
+"""Reason codes of joins and splits, and one refusal with what it blames.
+
+`rule` is what case files call `kept_reason`: GE's check where it is one of GE's, otherwise a name
+of ours for what GE leaves to later stages, or gets wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ge_core.api import InputAnchor, Node, OutputAnchor
+
+Blamed = Node | InputAnchor | OutputAnchor
+Codes = dict[str, str | tuple[str, str | None]]
+
+COMMON_CODES: Final[Codes] = {
+    "NO_TASK": ("its {parts} lie in one buffer, so it needs no task", None),
+    "MARKED_BEFORE": ("the graph came with it marked as task-free", None),
+    "OP_TYPE": ("{op} is none of the types that the rule knows", "type"),
+    "SINGLE_OP_SCENE": ("the graph is a single operator", "scene"),
+    "SEPARATE_ALLOCATION": ("tensors of the graph are allocated one by one", "scene"),
+    "UNKNOWN_SHAPE": ("a shape of it is not known", "unknown_shape"),
+    "UNKNOWN_GRAPH": ("its graph has unknown shapes or was cut for them", "unknown_graph"),
+    "NO_ELEMENT_SIZE": ("{dtype} elements have no fixed size", "align32"),
+    "OFF_BYTE_PIECE": ("piece {at} does not end at a byte", "align32"),
+    "UNALIGNED_PIECE": ("piece {at} is not a multiple of {granule} bytes", "align32"),
+    "AXIS_OUT_OF_RANGE": ("its axis is none of a tensor of rank {rank}", "dim_range"),
+    "NO_ALIGNED_SHAPE": ("the padding of {origin} in {runtime} is not known", "align_shape"),
+    "NO_AXIS_MAP": ("axes of {origin} can't be followed into {runtime}", "transfer_dims"),
+    "NOT_OUTERMOST": ("dimensions other than one stand outside axis {axis}", "real_dim"),
+    "PADDED_AXIS": ("axis {axis} ends inside a padded block of {runtime}", "dim_align"),
+    "SIZES_DISAGREE": ("pieces of {pieces} bytes do not make up {whole} bytes", "size"),
+    "FIXED_MEMORY": ("the memory of {producer}, a {op}, has its own place", "pre_type"),
+    "VARIABLE_MEMORY": ("{producer} lies in the memory of variable {variable}", "pre_type"),
+    "UNTRACED_SOURCE": ("the owner of its memory was not found", "pre_type"),
+    "SUBGRAPH_PRODUCER": ("{producer} delivers the result of a subgraph", "pre_subgraph"),
+    "CLAIMED": ("{producer} is an operand of another join", "locked"),
+    "LAID_OUT_READER": ("{reader} wants {producer} in a layout of its own", "locked"),
+    "ALSO_GRAPH_OUTPUT": ("{producer} is a result of the graph as well", "netoutput"),
+    "LAID_OUT_PRODUCER": ("{producer} has {attribute}, a memory rule of its own", "pre_attr"),
+    "OVERWRITTEN": ("{writer} overwrites it", "written"),
+    "VIRTUAL_READER": ("{reader} needs no task itself and follows its memory", "output"),
+    "ON_CHIP_MEMORY": ("it works in on-chip memory {memory}", "lx_mem"),
+    "RESERVES_EARLY": ("{bytes_early} bytes are reserved before they are written", None),
+    "RAISES_PEAK": ("without a task it would need a larger arena", "peak"),
+}
+"""Given by joins and splits alike."""
+
+JOIN_CODES: Final[Codes] = {
+    "SCALAR_OPERAND": ("operand {at} has no dimension", "scalar"),
+    "EMPTY_OPERAND": ("operand {at} has no elements", "align32"),
+    "SAME_SOURCE": ("operands {first} and {at} are the same memory", "same_source"),
+    "MEMORY_KINDS_DIFFER": ("operands lie in {memory} and {other} memory", "mem_type"),
+    "RESULT_OVERWRITTEN": ("{writer} overwrites the result, {reader} reads an operand", "written"),
+    "ON_CHIP_NAME": ("its name says that on-chip slicing made it", "lx_name"),
+}
+
+PACK_CODES: Final[Codes] = {
+    "PRIVATE_FORMAT": ("operand {at} has the private format {runtime}", "format"),
+    "NEW_INNERMOST_AXIS": ("a new last axis interleaves the operands", "axis_rank"),
+}
+
+SPLIT_CODES: Final[Codes] = {
+    "GRAPH_INPUT_BEHIND": ("{producer} hands on graph input {source}", "pre_type"),
+    "RESULT_READER": ("output {at} is a result of a graph", "output"),
+    "READER_TYPE": ("{reader}, a {op}, can't read a part of a buffer", "output"),
+    "PIECE_OVERWRITTEN": ("{writer} overwrites output {at} and so its input", "written"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One thing that keeps a node's task.
+
+    Attributes:
+        code: a declared code.
+        blame: what stands in the way, nearest first.
+        edge: the input in front of which a copy would remove the obstacle; None where none would.
+        fields: fill the code's text.
+    """
+
+    code: str
+    blame: tuple[Blamed, ...] = ()
+    edge: InputAnchor | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+def refuse(
+    code: str,
+    blame: Blamed | Iterable[Blamed] = (),
+    *,
+    edge: InputAnchor | None = None,
+    **fields: Any,
+) -> Refusal:
+    """Short for a Refusal."""
+    if isinstance(blame, (Node, InputAnchor, OutputAnchor)):
+        blame = (blame,)
+    return Refusal(code, tuple(blame), edge, fields)
+
+
+def the_one_edge(first: Refusal, others: Iterator[Refusal]) -> InputAnchor | None:
+    """The edge on which one copy removes every obstacle, where there is such an edge."""
+    edge = first.edge
+    if edge is None:
+        return None
+    return edge if all(other.edge is edge for other in others) else None

@@ -1,0 +1,74 @@
+"""`SplitNotaskPass`: Split nodes whose outputs can be parts of their input need no task.
+
+GE has no such pass: its neural-network engine marks splits long before the joins. The name is ours;
+it runs before the join passes, so that they see its marks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ge_concat_notask.marks import is_marked, mark_split
+from ge_concat_notask.memory import Memory
+from ge_concat_notask.pieces import blocks_of, total_bytes
+from ge_concat_notask.refusal import COMMON_CODES, SPLIT_CODES, Refusal, refuse, the_one_edge
+from ge_concat_notask.scene import scene_refusal
+from ge_concat_notask.split_rules import SplitRules
+from ge_core.api import Graph, GraphPass, InputAnchor, Node, PassContext
+
+
+@dataclass(frozen=True)
+class SplitNotaskPass(GraphPass, codes=COMMON_CODES | SPLIT_CODES):
+    """Takes the task away from Split nodes whose outputs can be parts of their input.
+
+    Types SplitD and SplitVD. The marks: `_no_task`, `_no_padding_continuous_output`,
+    `_output_reuse_input`, `_reuse_input_on_dim_index` = 0.
+    """
+
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """Judge every split of one graph, in listing order."""
+        nodes = [node for node in graph.nodes if ctx.ops.kind(node) == "split"]
+        if not nodes:
+            return
+        scene = scene_refusal(graph)
+        memory, blocks = Memory(ctx.ops), blocks_of(ctx.target)
+        for node in nodes:
+            if is_marked(node):
+                ctx.applied(node, "MARKED_BEFORE")
+                continue
+            if node.op not in _TARGETS:
+                _say(ctx, node, refuse("OP_TYPE", op=node.op), None)
+                continue
+            if scene is not None:
+                _say(ctx, node, scene, None)
+                continue
+            refusals = SplitRules(node, memory, ctx.ops, ctx.target, blocks).refusals()
+            first = next(refusals, None)
+            if first is not None:
+                edge = the_one_edge(first, refusals)
+                _say(ctx, node, first, None if edge in node.inputs else edge)
+                continue
+            mark_split(graph, node)
+            source = node.inputs[0].source
+            assert source is not None
+            memory.forget(memory.chain(source).root)
+            ctx.applied(node, "NO_TASK", bytes=_bytes(node), parts="outputs")
+
+
+_TARGETS = ("SplitD", "SplitVD")
+
+
+def _say(ctx: PassContext, node: Node, refusal: Refusal, edge: InputAnchor | None) -> None:
+    ctx.missed(
+        node,
+        refusal.code,
+        blame=refusal.blame,
+        bytes=_bytes(node),
+        hint=None if edge is None else {"edge": f"{edge.source!r} -> {edge!r}"},
+        **refusal.fields,
+    )
+
+
+def _bytes(node: Node) -> int | None:
+    """Bytes that the split copies while it has a task."""
+    return total_bytes(output.desc for output in node.outputs)

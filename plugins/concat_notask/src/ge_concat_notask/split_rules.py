@@ -1,0 +1,253 @@
+"""When the outputs of a Split can simply be parts of its input.
+
+GE decides this in its neural-network engine, with two small optimizers. These rules are the mirror
+image of those for joins: GE's axis test on the input and on every output, instead of its special
+cases by format pair, some of which accept padded or interleaved pieces. What GE refuses, on grounds
+of the producer and of the readers, is refused here too.
+
+Beyond GE: pieces start at aligned bytes, sizes add up, views are looked through on both sides, and
+nobody may overwrite the input, nor a piece while the input has other uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ge_concat_notask import axis, producers
+from ge_concat_notask.marks import CUT, JOINED, NO_TASK, PACKED_IN, SHARES_INPUT
+from ge_concat_notask.memory import Chain, Memory, Uses
+from ge_concat_notask.pieces import piece_refusal, sum_refusal
+from ge_concat_notask.refusal import Refusal, refuse
+from ge_concat_notask.scene import has_unknown_shape, in_unknown_graph, own_kinds
+from ge_core.api import BlockTable, InputAnchor, Node, OpRegistry, OutputAnchor, Target, bits
+
+_ON_CHIP: Final = ("L1", "L2")
+_HANDS_ON: Final = ("Reshape", "TransData")
+_COLLECTIVES: Final = (
+    "HcomBroadcast",
+    "HcomAllGather",
+    "HcomAllReduce",
+    "HcomReduceScatter",
+    "HcomReduce",
+)
+_AI_CORE: Final = 1
+_BORROWED: Final = ("data", "constant", "variable")
+
+
+class SplitRules:
+    """The checks on one split."""
+
+    def __init__(
+        self,
+        node: Node,
+        memory: Memory,
+        ops: OpRegistry,
+        target: Target,
+        blocks: BlockTable,
+    ) -> None:
+        self.node = node
+        self.memory = memory
+        self.ops = ops
+        self.target = target
+        self.blocks = blocks
+        self.edge: InputAnchor | None = node.inputs[0] if node.inputs else None
+
+    def refusals(self) -> Iterator[Refusal]:
+        """Everything that keeps the task, in order."""
+        edge = self.edge
+        if edge is None or edge.source is None or edge.desc is None:
+            yield refuse("UNTRACED_SOURCE", self.node)
+            return
+        if has_unknown_shape(self.node):
+            yield refuse("UNKNOWN_SHAPE", self.node)
+            return
+        chain = self.memory.chain(edge.source)
+        yield from self._axis(edge)
+        yield from self._sizes(edge, chain)
+        yield from self._producers(edge, chain)
+        for at, output in enumerate(self.node.outputs):
+            yield from self._readers(at, output)
+        for kind in own_kinds(self.node):
+            if kind in _ON_CHIP:
+                yield refuse("ON_CHIP_MEMORY", memory=kind)
+        if in_unknown_graph(self.node):
+            yield refuse("UNKNOWN_GRAPH")
+        yield from self._overwritten(edge, chain)
+
+    # ---- shape ---------------------------------------------------------------------------------
+
+    def _axis(self, edge: InputAnchor) -> Iterator[Refusal]:
+        """The axis is outermost, and every piece a whole number of blocks."""
+        assert edge.desc is not None
+        rank = len(edge.desc.origin_shape or ())
+        cut = axis.resolve_axis(self.node.attrs.get("split_dim", 0), rank)
+        if cut is None:
+            yield refuse(axis.OUT_OF_RANGE, edge, rank=rank)
+            return
+        anchors: tuple[InputAnchor | OutputAnchor, ...] = (edge, *self.node.outputs)
+        for anchor in anchors:
+            desc = anchor.desc
+            assert desc is not None
+            fault = axis.axis_fault(desc, cut, self.blocks)
+            if fault is not None:
+                yield refuse(
+                    fault,
+                    anchor,
+                    axis=cut,
+                    rank=len(desc.origin_shape or ()),
+                    origin=desc.origin_format,
+                    runtime=desc.format,
+                )
+                return
+
+    def _sizes(self, edge: InputAnchor, chain: Chain) -> Iterator[Refusal]:
+        assert edge.source is not None and edge.desc is not None
+        outputs = self.node.outputs
+        widest = max((bits(output.desc.dtype) or 0) // 8 for output in chain.outputs)
+        # A piece behind must start at an aligned byte; nothing starts behind the last one.
+        for at, output in enumerate(outputs):
+            found = piece_refusal(
+                at, output.desc, self.target, last=at == len(outputs) - 1, element_bytes=widest
+            )
+            if found is not None and (at < len(outputs) - 1 or found.code == "NO_ELEMENT_SIZE"):
+                yield found
+        for whole, pieces in (
+            (edge.source.desc, [edge.desc]),
+            (edge.desc, [output.desc for output in outputs]),
+        ):
+            found = sum_refusal(whole, pieces)
+            if found is not None:
+                yield found
+
+    # ---- producer ------------------------------------------------------------------------------
+
+    def _producers(self, edge: InputAnchor, chain: Chain) -> Iterator[Refusal]:
+        yield from self._fixed(edge, chain)
+        yield from producers.from_subgraph(chain, self.ops, edge)
+        yield from producers.claimed(chain, edge)
+        for output in chain.outputs:
+            attribute = _memory_rule(output.node)
+            if attribute is not None:
+                yield refuse(
+                    "LAID_OUT_PRODUCER",
+                    (output.node, edge),
+                    edge=edge,
+                    producer=output.node.name,
+                    attribute=attribute,
+                )
+        yield from producers.also_result(chain, self.memory, edge)
+
+    def _fixed(self, edge: InputAnchor, chain: Chain) -> Iterator[Refusal]:
+        """Constants and variables are out, also through calls; a graph input itself is welcome."""
+        assert edge.source is not None
+        if not chain.complete:
+            yield refuse("UNTRACED_SOURCE", chain.root, edge=edge)
+            return
+        for owner in self.memory.outer_sources(edge.source):
+            if owner.node.op != "Data" and self.ops.kind(owner.node) in _BORROWED:
+                yield refuse(
+                    "FIXED_MEMORY",
+                    (owner, edge),
+                    edge=edge,
+                    producer=owner.node.name,
+                    op=owner.node.op,
+                )
+        for output in chain.outputs:
+            variable = output.desc.attrs.get(producers.VARIABLE_NAME)
+            if variable:
+                yield refuse(
+                    "VARIABLE_MEMORY", output, edge=edge, producer=output, variable=variable
+                )
+        source = self._graph_input_behind(edge.source)
+        if source is not None:
+            yield refuse(
+                "GRAPH_INPUT_BEHIND",
+                (edge.source, source),
+                edge=edge,
+                producer=edge.source.node.name,
+                source=source.node.name,
+            )
+
+    def _graph_input_behind(self, source: OutputAnchor) -> OutputAnchor | None:
+        """A graph input that a Reshape or TransData hands on: GE patches addresses of Data alone.
+
+        That is a matter of GE's loader, so graphs from elsewhere are not held to it.
+        """
+        node = source.node
+        assert node.graph is not None
+        if node.op not in _HANDS_ON or node.graph.source != "ge" or not node.inputs:
+            return None
+        behind = node.inputs[0].source
+        if behind is None:
+            return None
+        owner = self.memory.chain(behind).root
+        return owner if owner.node.op == "Data" else None
+
+    # ---- readers -------------------------------------------------------------------------------
+
+    def _readers(self, at: int, output: OutputAnchor) -> Iterator[Refusal]:
+        uses = self.memory.uses(output)
+        for result in uses.results[:1]:
+            yield refuse("RESULT_READER", (result, output), edge=result, at=at)
+        for reader in (*uses.virtual[:1], *uses.placing[:1]):
+            yield refuse("VIRTUAL_READER", reader, edge=reader, reader=reader.node.name)
+        for reader in uses.readers:
+            if not self._may_read(reader):
+                yield refuse(
+                    "READER_TYPE", reader, edge=reader, reader=reader.node.name, op=reader.node.op
+                )
+
+    def _may_read(self, reader: InputAnchor) -> bool:
+        """GE's list: collectives, splits, whatever runs off the AI core or clears its outputs."""
+        node, attrs = reader.node, reader.node.attrs
+        traits = self.ops.traits(node)
+        assert node.graph is not None
+        if node.op in _COLLECTIVES or traits.collective or traits.kind == "split":
+            return False
+        if attrs.get(PACKED_IN) or attrs.get(producers.ATOMIC) or attrs.get("_fusion_virtual_op"):
+            return False
+        if node.subgraphs or traits.has_subgraphs or attrs.get("imply_type", _AI_CORE) != _AI_CORE:
+            return False
+        if traits.kind != "move":
+            return True
+        # A copy of a piece that goes straight out costs what the split did: nothing is won.
+        handed_out = any(r.node.op == "NetOutput" for o in node.outputs for r in o.readers)
+        return node.graph.source != "ge" and not handed_out
+
+    # ---- writers -------------------------------------------------------------------------------
+
+    def _overwritten(self, edge: InputAnchor, chain: Chain) -> Iterator[Refusal]:
+        whole = self.memory.uses(chain.root)
+        upstream = {output.node for output in chain.outputs}
+        # What updated the input on its way here has done so before any piece is read.
+        for writer in whole.writers:
+            if writer.node not in upstream:
+                yield refuse(
+                    "OVERWRITTEN", (writer, chain.root), edge=edge, writer=writer.node.name
+                )
+                break
+        for at, output in enumerate(self.node.outputs):
+            for writer in self.memory.uses(output).writers[:1]:
+                if self._shared(chain, whole, upstream):
+                    yield refuse(
+                        "PIECE_OVERWRITTEN",
+                        (writer, chain.root),
+                        edge=writer,
+                        at=at,
+                        writer=writer.node.name,
+                    )
+
+    def _shared(self, chain: Chain, whole: Uses, upstream: set[Node]) -> bool:
+        """Whether anyone but this split may still want the input as it is."""
+        if self.ops.kind(chain.root.node) in _BORROWED or whole.results:
+            return True
+        return any(r.node is not self.node and r.node not in upstream for r in whole.readers)
+
+
+def _memory_rule(node: Node) -> str | None:
+    """GE asks for `_no_task` and cleared outputs; the other marks mean a task-free node as well."""
+    for name in (NO_TASK, SHARES_INPUT, JOINED, CUT, producers.ATOMIC):
+        if node.attrs.get(name):
+            return name
+    return None
