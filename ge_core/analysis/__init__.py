@@ -7,6 +7,18 @@ from ge_core.analysis.nesting import containers, inner_graphs, lift_both, lifted
 from ge_core.analysis.order import Order
 from ge_core.analysis.pieces import Piece, is_free_join, is_free_split, join_pieces, split_pieces
 from ge_core.analysis.toporder import TopoOrder, listed_order
+from ge_core.analysis.trace import (
+    ANY_OP,
+    Origin,
+    Sources,
+    SourceTracer,
+    Step,
+    Trace,
+    TraceCursor,
+    TraceRule,
+    TraceRules,
+    Waypoint,
+)
 from ge_core.analysis.unionfind import PlacementUnionFind
 
 __all__ = [
@@ -31,6 +43,17 @@ __all__ = [
     "OutputKind",
     "Recorded",
     "combined",
+    # where a value comes from
+    "ANY_OP",
+    "Origin",
+    "SourceTracer",
+    "Sources",
+    "Step",
+    "Trace",
+    "TraceCursor",
+    "TraceRule",
+    "TraceRules",
+    "Waypoint",
     # subgraphs
     "Interface",
     "Interfaces",
