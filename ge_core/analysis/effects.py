@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, TypeAlias
 
 from ge_core.analysis.interface import Interfaces
 from ge_core.ir import InputAnchor, Node, OutputAnchor
@@ -92,16 +92,23 @@ _STRICTEST: Final = (
 """Which kind forbids most, first; for a subgraph input that several callers feed differently."""
 
 
+_Marks: TypeAlias = tuple[frozenset[int], frozenset[int]]
+
+
 class Effects:
     """Kinds of all anchors below a root. Keeps no kinds: every answer is about the graph as it is.
 
     Cost: of an ordinary anchor its node's attributes; of a node with subgraphs the readers of the
-    inner inputs, at any depth. The ends of subgraphs are remembered, see `Interfaces`.
+    inner inputs, at any depth.
+
+    Args:
+        ends: how the ends of subgraphs are read; by default again after every edit.
     """
 
-    def __init__(self, ops: OpRegistry) -> None:
+    def __init__(self, ops: OpRegistry, ends: Interfaces | None = None) -> None:
         self._ops = ops
-        self._ends = Interfaces()
+        self._ends = Interfaces() if ends is None else ends
+        self._marks: tuple[Node, int, _Marks] | None = None
 
     # ---- inputs --------------------------------------------------------------------------------
 
@@ -120,11 +127,23 @@ class Effects:
         return self._own_kind(anchor)
 
     def _own_kind(self, anchor: InputAnchor) -> InputKind:
-        if anchor.index in scribbled_inputs(anchor.node, self._ops):
+        scribbled, written = self._marks_of(anchor.node)
+        if anchor.index in scribbled:
             return InputKind.SCOPE_WRITEABLE
-        if anchor.index in written_inputs(anchor.node, self._ops):
+        if anchor.index in written:
             return InputKind.WRITEABLE
         return InputKind.READ_ONLY
+
+    def _marks_of(self, node: Node) -> _Marks:
+        """Scribbled and written inputs; those of the last node, which is often asked again."""
+        version = -1 if node.graph is None else node.graph.version
+        last = self._marks
+        if last is not None and last[0] is node and last[1] == version:
+            return last[2]
+        scribbled = frozenset(scribbled_inputs(node, self._ops))
+        found = (scribbled, frozenset(written_inputs(node, self._ops)))
+        self._marks = node, version, found
+        return found
 
     def _scribbles_first(self, anchor: InputAnchor) -> bool:
         """Whether a wrapper destroys this input whatever its subgraphs do."""

@@ -49,18 +49,22 @@ def interface_of(graph: Graph) -> Interface:
 
 
 class Interfaces:
-    """The ends of all subgraphs, each read once.
+    """The ends of all subgraphs, read once per version of the graph.
 
-    Stays right while nodes between the ends come and go; make a new one when Data or NetOutput
-    nodes of a subgraph change.
+    Args:
+        lasting: read once for all, for somebody who edits between the ends only and asks on the
+            way.
     """
 
-    def __init__(self) -> None:
-        self._known: dict[Graph, Interface] = {}
+    def __init__(self, *, lasting: bool = False) -> None:
+        self._lasting = lasting
+        self._known: dict[Graph, tuple[int, Interface]] = {}
 
     def of(self, graph: Graph) -> Interface:
         """The ends of one subgraph."""
         found = self._known.get(graph)
-        if found is None:
-            found = self._known[graph] = interface_of(graph)
-        return found
+        if found is not None and (self._lasting or found[0] == graph.version):
+            return found[1]
+        ends = interface_of(graph)
+        self._known[graph] = graph.version, ends
+        return ends

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ge_core.analysis.clocks import InnerStreams, StreamClocks
-from ge_core.analysis.nesting import lift_both
+from ge_core.analysis.nesting import lift_both, lifted
 from ge_core.analysis.toporder import TopoOrder
 from ge_core.errors import GraphError
 from ge_core.ir import Graph, Node
@@ -76,6 +76,23 @@ class Order:
         if not sources:
             return None
         return self._topo_of(_graph_of(sources[0])).path(sources, targets)
+
+    def stray(self, sources: Iterable[Node], target: Node) -> Node | None:
+        """The first of some nodes of one graph that no path leads from to the target.
+
+        None where all lead there. One search, however many there are; a target deeper inside stands
+        for what contains it in the sources' graph, and all of that has to be reached.
+        """
+        sources = list(sources)
+        if not sources:
+            return None
+        graph = _graph_of(sources[0])
+        around = lifted(target, graph)
+        if not around:
+            return sources[0]
+        topo = self._topo_of(graph)
+        strays = (topo.stray(sources, node) for node in around)
+        return next((node for node in strays if node is not None), None)
 
     def add_control(self, before: Node, after: Node) -> bool:
         """Add a control edge; False, and nothing done, where it would close a cycle.

@@ -136,6 +136,27 @@ class TopoOrder:
                     stack.append((other, origin))
         return None
 
+    def stray(self, sources: Iterable[Node], target: Node) -> Node | None:
+        """The first source from which no path leads to the target; None where all lead there.
+
+        One search for all of them, back from the target, down to the lowest label of a source.
+        """
+        waiting = dict.fromkeys(sources)
+        low = min((self.label(node) for node in waiting), default=0)
+        first = next((n for n in waiting if self.label(n) >= self.label(target)), None)
+        if first is not None:
+            return first
+        stack = [target]
+        seen = {target}
+        while stack and waiting:
+            for other in predecessors(stack.pop()):
+                self.steps += 1
+                waiting.pop(other, None)
+                if other not in seen and self.label(other) > low:
+                    seen.add(other)
+                    stack.append(other)
+        return next(iter(waiting), None)
+
     def reaches(self, before: Node, after: Node) -> bool:
         """Whether a path of one edge or more leads from one node to the other.
 

@@ -197,13 +197,22 @@ class Trace:
 class SourceTracer:
     """Traces below one root, with the rules of all plugins.
 
+    Args:
+        ends: how the ends of subgraphs are read; by default again after every edit.
+
     Attributes:
         steps: rules' answers so far, for tests of the cost.
     """
 
-    def __init__(self, root: Graph, ops: OpRegistry, rules: TraceRules | None = None) -> None:
+    def __init__(
+        self,
+        root: Graph,
+        ops: OpRegistry,
+        rules: TraceRules | None = None,
+        ends: Interfaces | None = None,
+    ) -> None:
         self._rules = TraceRules() if rules is None else rules
-        self._cursor = TraceCursor(root.root, ops, Interfaces())
+        self._cursor = TraceCursor(root.root, ops, Interfaces() if ends is None else ends)
         self._by_op: dict[str, list[TraceRule]] = {}
         self.steps = 0
 
