@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from ge_core.errors import GeError, PluginError, UnknownNameError, near_matches
 
 T = TypeVar("T")
+
+KERNEL_DISTRIBUTION = "graph-engine-core"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -40,6 +43,17 @@ class Owner:
 
     def __str__(self) -> str:
         return f"{self.distribution} {self.version}".rstrip()
+
+
+@cache
+def kernel_owner() -> Owner:
+    """The kernel itself, as the owner of what it registers."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return Owner("ge_core", KERNEL_DISTRIBUTION, version(KERNEL_DISTRIBUTION), builtin=True)
+    except PackageNotFoundError:
+        return Owner("ge_core", KERNEL_DISTRIBUTION, builtin=True)
 
 
 NOBODY = Owner("", "(not registered yet)")
@@ -83,6 +97,8 @@ class Registry(Generic[T]):
         self._entries: dict[str, Entry[T]] = {}
         self.missing_hint: str | None = None
         """Said with every unknown name: which plugins failed to load."""
+        self.absent: Mapping[str, str] = {}
+        """Why a plugin isn't there, by its name."""
 
     def _put(self, entry: Entry[T]) -> None:
         """Raises `PluginError` naming both owners where the name is taken."""
@@ -102,7 +118,7 @@ class Registry(Generic[T]):
         """A copy that can be changed without changing this one."""
         copy = type(self)()
         copy._entries = dict(self._entries)
-        copy.missing_hint = self.missing_hint
+        copy.missing_hint, copy.absent = self.missing_hint, self.absent
         return copy
 
     def absorb(self, staged: Self, owner: Owner) -> None:
@@ -122,7 +138,16 @@ class Registry(Generic[T]):
         return self.entry(name).value
 
     def unknown(self, name: str) -> GeError:
-        """The error for a name that nobody registered."""
+        """The error for a name that nobody registered.
+
+        `PluginError` where the prefix is that of a plugin which isn't there, so that a caller can
+        tell what is misspelled from what is needed and missing.
+        """
+        prefix = name.partition(".")[0]
+        if prefix in self.absent:
+            return PluginError(
+                f"no {self.kind} {name!r}: {self.absent[prefix]}", hint="see `ge plugins doctor`"
+            )
         near = near_matches(name, self._entries)
         return UnknownNameError(
             f"no {self.kind} {name!r}",

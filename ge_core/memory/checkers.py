@@ -133,6 +133,11 @@ class CheckerRegistry:
 
     # ---- reading -------------------------------------------------------------------------------
 
+    @property
+    def has_read_write(self) -> bool:
+        """Whether there is a read/write checker; imports nothing."""
+        return self._read_write is not None
+
     def rule(self, a: str, b: str) -> PairRule | None:
         """The rule for two types in either order, or None."""
         return self._rules.get(_key((a, b)))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ge_core.analysis import AliasClasses, Effects, Order, Scheme, SourceTracer, Trace
 from ge_core.errors import PassError, near_matches
 from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor
 from ge_core.ops import OpRegistry
@@ -88,6 +89,68 @@ class PassContext:
                 pass_name=self.declaration.name, graph=self.graph.name
             )
         return self._log
+
+    # ---- analyses ------------------------------------------------------------------------------
+
+    @property
+    def order(self) -> Order:
+        """What comes before what in the root graph and below; it notices edits."""
+        env = self.environment
+        return env.analyses.get_lasting("order", lambda: Order(env.root, env.ops))  # type: ignore[no-any-return]  # the cache holds anything
+
+    @property
+    def effects(self) -> Effects:
+        """Read and write kinds of anchors; always of the graph as it is."""
+        env = self.environment
+        return env.analyses.get_lasting("effects", lambda: Effects(env.ops))  # type: ignore[no-any-return]  # the cache holds anything
+
+    @property
+    def aliases(self) -> AliasClasses:
+        """What is one memory when the graph runs, with places (`Scheme.MEMORY`).
+
+        Made anew after edits unless the pass was registered with `preserves=("aliases",)`; that
+        pass keeps it right by `join` and `discard`.
+        """
+        return self._alias_classes("aliases", Scheme.MEMORY)
+
+    @property
+    def symbols(self) -> AliasClasses:
+        """GE's table for layout questions, anchor types counted (`Scheme.SYMBOLS`).
+
+        Made anew after edits unless the pass was registered with `preserves=("symbols",)`.
+        """
+        return self._alias_classes("symbols", Scheme.SYMBOLS)
+
+    @property
+    def tracer(self) -> SourceTracer:
+        """Traces values back to their source, by the rules of all plugins."""
+        env = self.environment
+
+        def make() -> SourceTracer:
+            return SourceTracer(env.root, env.ops, env.trace_rules)
+
+        return env.analyses.get_lasting("tracer", make)  # type: ignore[no-any-return]  # the cache holds anything
+
+    def trace(self, anchor: InputAnchor) -> Trace:
+        """The way from an input back to the source of its value."""
+        return self.tracer.trace(anchor)
+
+    def cached(self, name: str, make: Callable[[], Any]) -> Any:
+        """An analysis of one's own on the root graph: made by `make`, and again after edits.
+
+        The name should bear the owner's prefix. A pass registered with it in `preserves` keeps it
+        right itself.
+        """
+        return self.environment.analyses.get(name, make)
+
+    def _alias_classes(self, name: str, scheme: Scheme) -> AliasClasses:
+        env = self.environment
+        types = None if env.anchor_types is None else env.anchor_types.of
+
+        def make() -> AliasClasses:
+            return AliasClasses(env.root, env.ops, scheme, types)
+
+        return env.analyses.get(name, make)  # type: ignore[no-any-return]  # the cache holds anything
 
     # ---- abilities of plugins ------------------------------------------------------------------
 

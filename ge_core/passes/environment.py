@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ge_core.ir import Graph
+from ge_core.analysis import TraceRules
+from ge_core.ir import Graph, Node
 from ge_core.ops import OpRegistry
 from ge_core.passes.codes import CodeTable
 from ge_core.passes.delete_rules import DeleteRules
 from ge_core.passes.levels import WorkingLevel
-from ge_core.passes.remarks import Remarks
+from ge_core.passes.remarks import Remark, Remarks
+from ge_core.passes.timing import Timing
+from ge_core.registry import Owner, kernel_owner
 from ge_core.targets import Target
 
 if TYPE_CHECKING:
@@ -29,6 +32,9 @@ class AnalysisCache:
         self._root = root
         self._made: dict[str, tuple[int, Any]] = {}
         self._preserved: frozenset[str] = frozenset()
+        self._lasting: dict[str, Any] = {}
+        self.timing: Timing | None = None
+        """Where making an analysis is measured."""
 
     def get(self, name: str, make: Callable[[], Any]) -> Any:
         """The analysis of that name, made anew where the graph has changed since."""
@@ -36,10 +42,22 @@ class AnalysisCache:
         known = self._made.get(name)
         if known is not None and (known[0] == version or name in self._preserved):
             return known[1]
-        made = make()
+        made = self._make(name, make)
         # Analyses are pure functions of the graph, but one may still number things in it.
         self._made[name] = (self._root.version, made)
         return made
+
+    def get_lasting(self, name: str, make: Callable[[], Any]) -> Any:
+        """An analysis that notices edits by itself: made once per compile."""
+        if name not in self._lasting:
+            self._lasting[name] = self._make(name, make)
+        return self._lasting[name]
+
+    def _make(self, name: str, make: Callable[[], Any]) -> Any:
+        if self.timing is None:
+            return make()
+        with self.timing.span(f"analysis {name}"):
+            return make()
 
     def begin(self, preserves: Iterable[str]) -> None:
         """A pass begins: what was stale before it is dropped, what it preserves stays."""
@@ -57,11 +75,29 @@ class AnalysisCache:
     def drop(self) -> None:
         """Forget everything: edits were rolled back, and versions do not run backwards."""
         self._made.clear()
+        self._lasting.clear()
         self._preserved = frozenset()
 
     def _drop_stale(self) -> None:
         version = self._root.version
         self._made = {name: made for name, made in self._made.items() if made[0] == version}
+
+
+@dataclass(frozen=True, slots=True)
+class Retraction:
+    """A placement that a pass made and that can be taken back where it costs too much memory.
+
+    Attributes:
+        node: the join or split that was placed.
+        bytes: what the placement saves.
+        undo: makes the node an ordinary one again, through the graph's methods.
+        remark: what is then said of the node.
+    """
+
+    node: Node
+    bytes: int
+    undo: Callable[[], object]
+    remark: Remark
 
 
 @dataclass
@@ -79,6 +115,8 @@ class Environment:
         read_write: the registered read/write checker, None where no plugin brings one.
         layout_checkers, anchor_types, trace_rules: registries of plugins' contributions.
         extras: further objects by name that front doors hand to passes.
+        kernel: who the kernel's own remarks name.
+        retractions: placements that may be taken back to keep the peak down.
     """
 
     root: Graph
@@ -89,12 +127,14 @@ class Environment:
     codes: CodeTable = field(default_factory=CodeTable)
     remarks: Remarks = field(default_factory=Remarks)
     delete_rules: DeleteRules = field(default_factory=DeleteRules)
-    trace_rules: Any = None
+    trace_rules: TraceRules = field(default_factory=TraceRules)
     read_write: Any = None
     layout_checkers: Any = None
     anchor_types: Any = None
     warnings: list[str] = field(default_factory=list)
     extras: dict[str, Any] = field(default_factory=dict)
+    kernel: Owner = field(default_factory=kernel_owner)
+    retractions: list[Retraction] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.analyses = AnalysisCache(self.root)

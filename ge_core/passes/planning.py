@@ -68,6 +68,7 @@ class Schedule:
 
     Attributes:
         decisions: of every registered pass, by name.
+        declarations: every registered pass, as the pipeline has it, by name.
         target: the target that the pipeline asks for.
         pipeline: the name of the pipeline in force; the level's where none was given.
     """
@@ -76,6 +77,7 @@ class Schedule:
     options: OptionValues
     passes: tuple[Scheduled, ...]
     decisions: Mapping[str, Decision]
+    declarations: tuple[PassDeclaration, ...]
     pipeline: str
     target: str | None = None
     warnings: tuple[str, ...] = ()
@@ -131,6 +133,7 @@ def plan_passes(
         options=settings.values,
         passes=steps,
         decisions=planner.decisions,
+        declarations=tuple(adjusted.declarations),
         pipeline=settings.level.name if named is None else named.name,
         target=value.target if isinstance(value, Overlay) else None,
         warnings=(*settings.warnings, *planner.warnings),

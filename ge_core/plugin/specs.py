@@ -13,21 +13,27 @@ leave out arguments. Hooks never lose arguments within version 1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pluggy
 
 if TYPE_CHECKING:
+    from ge_core.analysis import TraceRules
     from ge_core.errors import PassError
+    from ge_core.memory.anchor_types import AnchorTypeRegistry
+    from ge_core.memory.assigners import AssignerRegistry
+    from ge_core.memory.checkers import CheckerRegistry
     from ge_core.ops import OpRegistry
     from ge_core.passes.context import PassContext
     from ge_core.passes.delete_rules import DeleteRules
     from ge_core.passes.instruments import CompileEnded, CompileStarted
     from ge_core.passes.options import OptionRegistry
     from ge_core.passes.pipelines import PipelineRegistry
+    from ge_core.passes.precedence import Because
     from ge_core.passes.registry import PassRegistry
-    from ge_core.plugin.kernels import KernelRegistry
     from ge_core.targets import TargetRegistry
+    from ge_core.tasks import Kernels
 
 PROJECT = "ge_core"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -52,7 +58,7 @@ def ge_register_passes(passes: PassRegistry) -> None:
 
 
 @hookspec
-def ge_register_trace_rules(rules: Any) -> None:
+def ge_register_trace_rules(rules: TraceRules) -> None:
     """Source-trace steps: `rules.add("AcmeWindow", step=lambda anchor, trace: ...)`."""
 
 
@@ -62,17 +68,17 @@ def ge_register_delete_rules(rules: DeleteRules) -> None:
 
 
 @hookspec
-def ge_register_anchor_types(types: Any) -> None:
+def ge_register_anchor_types(types: AnchorTypeRegistry) -> None:
     """Anchor attributes: `types.add("PINNED_BANK", marks=lambda anchor: ...)`."""
 
 
 @hookspec
-def ge_register_conflict_checkers(checkers: Any) -> None:
+def ge_register_conflict_checkers(checkers: CheckerRegistry) -> None:
     """What two anchor types in one memory mean: `checkers.always(a, b, code=...)`, ..."""
 
 
 @hookspec
-def ge_register_memory_assigners(assigners: Any) -> None:
+def ge_register_memory_assigners(assigners: AssignerRegistry) -> None:
     """Named planners: `assigners.add("first_fit", "acme_memory:FirstFit")`."""
 
 
@@ -82,7 +88,7 @@ def ge_register_targets(targets: TargetRegistry) -> None:
 
 
 @hookspec
-def ge_register_kernels(kernels: KernelRegistry) -> None:
+def ge_register_kernels(kernels: Kernels) -> None:
     """How the executor computes an op: `kernels.add("AcmeGelu", "acme.kernels:gelu")`."""
 
 
@@ -115,7 +121,7 @@ def ge_pass_failed(ctx: PassContext, error: PassError) -> None:
 
 
 @hookspec
-def ge_pass_skipped(name: str, because: tuple[Any, ...]) -> None:
+def ge_pass_skipped(name: str, because: Sequence[Because]) -> None:
     """A registered pass does not run; the decisions say why."""
 
 

@@ -1,0 +1,183 @@
+"""Project configuration: `[tool.ge]` of the nearest pyproject.toml, or ge.toml, going upwards.
+
+    [tool.ge]
+    level = "O3"
+    plugins = ["acme", "mine = my_passes"]   # the only third parties; `name = module` is local
+    prefer = { acme = "acme-casts" }         # whose, where two packages claim one plugin name
+    enable = ["acme.DropNoOpCast"]
+
+    [tool.ge.set]
+    "ge.exec.inputReuseMemIndexes" = "0"
+
+pydantic reads the table and is imported only where there is one.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from ge_core.errors import InputFileError, near_matches
+
+FILES = ("ge.toml", "pyproject.toml")
+"""Looked for in this order in each folder; in ge.toml the whole file is the table."""
+
+
+@dataclass(frozen=True)
+class ProjectConfig:
+    """What a project sets for everyone who works in it; keys may be written with dashes.
+
+    Attributes:
+        level, target, pipeline, assigner, objective: what the options of that name say.
+        plugins: the only third-party plugins to load, `name = module` for local modules; None: all.
+        prefer: plugin name -> distribution, where several claim the name.
+        strict_plugins: a plugin that fails to load is an error.
+        enable, disable: passes by name.
+        settings: (`set`) options.
+        file: where it was read from; None where there is no configuration.
+    """
+
+    level: str | None = None
+    target: str | None = None
+    pipeline: str | None = None
+    assigner: str | None = None
+    objective: Literal["copies", "peak"] | None = None
+    plugins: tuple[str, ...] | None = None
+    prefer: dict[str, str] = field(default_factory=dict)
+    strict_plugins: bool = False
+    enable: tuple[str, ...] = ()
+    disable: tuple[str, ...] = ()
+    settings: dict[str, str | bool | int | float] = field(default_factory=dict)
+    file: Path | None = None
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
+
+    @property
+    def folder(self) -> Path | None:
+        """The project's folder."""
+        return None if self.file is None else self.file.parent
+
+    def options(self) -> dict[str, str]:
+        """`settings` as the texts that options are."""
+        return {name: _text(value) for name, value in self.settings.items()}
+
+
+def _text(value: str | bool | int | float) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def find_config(start: Path | None = None) -> ProjectConfig:
+    """The configuration that holds in a folder (the working directory by default).
+
+    Raises:
+        InputFileError: a file on the way up is malformed; names file, line and field.
+    """
+    folder = (Path.cwd() if start is None else start).resolve()
+    for place in (folder, *folder.parents):
+        for name in FILES:
+            path = place / name
+            if path.is_file():
+                found = read_config(path)
+                if found is not None:
+                    return found
+    return ProjectConfig()
+
+
+def read_config(path: Path) -> ProjectConfig | None:
+    """The configuration in a file, None where a pyproject.toml has no `[tool.ge]`.
+
+    Raises:
+        InputFileError: the file is malformed; names file, line and field.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        document = tomllib.loads(text)
+    except OSError as error:
+        raise InputFileError(f"can't be read: {error.strerror}", file=str(path)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputFileError(f"is not TOML: {error}", file=str(path)) from error
+    prefix: tuple[str, ...] = ()
+    table: Any = document
+    if path.name == "pyproject.toml":
+        prefix = ("tool", "ge")
+        tool = document.get("tool", {})
+        table = tool.get("ge") if isinstance(tool, dict) else None
+    if table is None:
+        return None
+    if not isinstance(table, dict):
+        raise InputFileError("is not a table", file=str(path), field=".".join(prefix))
+    return replace(_validated(table, path, text, prefix), file=path)
+
+
+_KEYS = {"set": "settings"}
+
+
+def _validated(
+    table: Mapping[str, Any], path: Path, text: str, prefix: Sequence[str]
+) -> ProjectConfig:
+    from pydantic import TypeAdapter, ValidationError
+
+    known = [
+        name for name in ProjectConfig.__dataclass_fields__ if name not in ("file", "settings")
+    ]
+    written = [name.replace("_", "-") for name in known] + ["set"]
+    values: dict[str, Any] = {}
+    spelled: dict[str, str] = {}
+    for key, value in table.items():
+        name = _KEYS.get(key, key.replace("-", "_"))
+        if key not in written and key not in known:
+            where = _line(text, (*prefix, key))
+            raise InputFileError(
+                "is no key of the configuration",
+                file=f"{path}:{where}",
+                field=key,
+                near=near_matches(key, written),
+            )
+        values[name], spelled[name] = value, key
+    try:
+        return TypeAdapter(ProjectConfig).validate_python(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        location = [str(part) for part in first["loc"]]
+        keys = [spelled.get(location[0], location[0]), *location[1:]] if location else []
+        raise InputFileError(
+            f"{first['msg'][:1].lower()}{first['msg'][1:]} (got {first['input']!r})",
+            file=f"{path}:{_line(text, (*prefix, *keys))}",
+            field=".".join(keys),
+        ) from error
+
+
+_HEADER = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
+_PART = re.compile(r'"([^"]*)"|\'([^\']*)\'|([A-Za-z0-9_-]+)')
+
+
+def _line(text: str, path: Sequence[str]) -> int:
+    """The line (from 1) on which a key is set, or the longest part of its path that is written.
+
+    tomllib keeps no positions. A line-wise look is enough to point at the place.
+    """
+    best, best_length = 1, 0
+    header: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        found = _HEADER.match(line)
+        if found:
+            header = _parts(found.group(1))
+            here = header
+        elif "=" in line and not line.lstrip().startswith("#"):
+            here = (*header, *_parts(line.partition("=")[0]))
+        else:
+            continue
+        length = len(here)
+        if length > best_length and tuple(path[:length]) == here:
+            best, best_length = number, length
+    return best
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
+    return tuple(a or b or c for a, b, c in _PART.findall(dotted))

@@ -1,0 +1,143 @@
+"""What is checked of a pass while its edits can still be taken back.
+
+A check looks before and after; what it raises becomes an error that names the pass, and the edits
+are undone. Checks change nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from ge_core.errors import GraphError, PassError
+from ge_core.ir import Graph, Node, structural_hash, verify
+from ge_core.passes.base import AnalysisPass, Pass
+from ge_core.passes.environment import Environment
+from ge_core.passes.remarks import RemarkKind
+from ge_core.passes.stages import Place, Stage
+
+SUBJECT_KINDS = ("move", "join", "pack", "split", "slice")
+"""Kinds of ops whose nodes each end with one final remark."""
+
+
+class PassCheck(Protocol):
+    """One check; `state` is what `before` answered."""
+
+    def before(self, env: Environment, place: Place) -> Any:
+        """Look at the graph before a pass runs."""
+        ...
+
+    def after(self, env: Environment, work: Pass, state: Any, edited: bool) -> None:
+        """Look at it afterwards; raise `PassError` with the problem. `edited` says the version."""
+        ...
+
+
+class VerifyEach:
+    """The graph's structure is right after every pass that edited it."""
+
+    def before(self, env: Environment, place: Place) -> None:
+        """Nothing to remember."""
+
+    def after(self, env: Environment, work: Pass, state: None, edited: bool) -> None:
+        """Raises `PassError` for a broken graph."""
+        if not edited:
+            return
+        try:
+            verify(env.root)
+        except GraphError as error:
+            raise PassError(f"left a broken graph: {error}") from error
+
+
+class ChangeAudit:
+    """The graph changed only through its methods, by its structural hash."""
+
+    def before(self, env: Environment, place: Place) -> str:
+        """The hash."""
+        return structural_hash(env.root)
+
+    def after(self, env: Environment, work: Pass, state: str, edited: bool) -> None:
+        """Raises `PassError` for a change that the graph doesn't know of."""
+        if not edited and structural_hash(env.root) != state:
+            raise PassError(
+                "changed the graph without its methods",
+                hint="edit through Graph.set_attr, Graph.rewire, ...",
+            )
+
+
+class AnalysisAudit:
+    """Analysis passes edit nothing."""
+
+    def before(self, env: Environment, place: Place) -> None:
+        """Nothing to remember."""
+
+    def after(self, env: Environment, work: Pass, state: None, edited: bool) -> None:
+        """Raises `PassError` for an edit."""
+        if edited and isinstance(work, AnalysisPass):
+            raise PassError("is an AnalysisPass and edited the graph")
+
+
+class FrozenOrder:
+    """After SCHEDULE, nodes are neither added, removed nor moved: plan and tasks rely on it."""
+
+    def before(self, env: Environment, place: Place) -> list[list[Node]] | None:
+        """The listing, once it is frozen."""
+        if place.rank <= Stage.SCHEDULE.after.rank:
+            return None
+        return _listing(env.root)
+
+    def after(
+        self, env: Environment, work: Pass, state: list[list[Node]] | None, edited: bool
+    ) -> None:
+        """Raises `PassError` for another listing."""
+        if state is not None and edited and _listing(env.root) != state:
+            raise PassError(
+                "changed which nodes there are, or their order, after SCHEDULE",
+                hint="register it in SCHEDULE or before",
+            )
+
+
+def _listing(root: Graph) -> list[list[Node]]:
+    return [list(graph.nodes) for graph in root.all_graphs()]
+
+
+class SubjectAudit:
+    """A move, join, pack, split or slice of the original graph doesn't go without a remark.
+
+    Attributes:
+        subjects: the original nodes by name, as they were.
+    """
+
+    def __init__(self, env: Environment) -> None:
+        self.subjects = {node.name: node for node in subjects_of(env)}
+        self._here = dict.fromkeys(self.subjects)
+
+    def before(self, env: Environment, place: Place) -> None:
+        """Nothing to remember."""
+
+    def after(self, env: Environment, work: Pass, state: None, edited: bool) -> None:
+        """Raises `PassError` for a node that is gone and has no applied remark."""
+        if not edited:
+            return
+        find = env.root.find
+        gone = [name for name in self._here if find(name) is None]
+        silent = [name for name in gone if not _was_applied(env, name)]
+        if silent:
+            standing = {name for node in env.root.all_nodes() for name in node.origin}
+            silent = [name for name in silent if name not in standing]
+        if silent:
+            raise PassError(
+                f"removed {self.subjects[silent[0]]!r} without saying so",
+                hint="call ctx.applied(node, code) for every copy that goes",
+            )
+        for name in gone:
+            del self._here[name]
+
+
+def _was_applied(env: Environment, name: str) -> bool:
+    final = env.remarks.final(name)
+    return final is not None and final.kind is RemarkKind.APPLIED
+
+
+def subjects_of(env: Environment) -> list[Node]:
+    """The nodes now in the graph that must end with a final remark."""
+    kinds = frozenset(SUBJECT_KINDS)
+    return [node for node in env.root.all_nodes() if env.ops.kind(node) in kinds]

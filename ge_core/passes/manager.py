@@ -1,0 +1,217 @@
+"""The pass manager: runs a schedule, undoes and names what fails, and closes the remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from ge_core.errors import GeError, PassError
+from ge_core.ir import Graph, Node
+from ge_core.passes.base import AnalysisPass, GraphPass, NodePass, Pass
+from ge_core.passes.checks import (
+    AnalysisAudit,
+    ChangeAudit,
+    FrozenOrder,
+    PassCheck,
+    SubjectAudit,
+    VerifyEach,
+)
+from ge_core.passes.closing import KERNEL_CODES, close_remarks
+from ge_core.passes.context import PassContext
+from ge_core.passes.environment import Environment
+from ge_core.passes.instruments import CompileEnded, CompileStarted, Instrument
+from ge_core.passes.planning import Schedule, Scheduled
+from ge_core.passes.stages import PLACES, Place, Stage
+from ge_core.passes.timing import Timing
+from ge_core.passes.walker import Walk
+
+Action = Callable[[Environment], None]
+"""What the kernel itself does at the end of a stage (plan memory, make tasks)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassRun:
+    """One pass that ran."""
+
+    name: str
+    owner: str
+    stage: str
+    changed: bool
+    seconds: float
+
+
+@dataclass
+class RunReport:
+    """What ran, in order."""
+
+    passes: list[PassRun] = field(default_factory=list)
+    timing: Timing = field(default_factory=Timing)
+
+
+class PassManager:
+    """Runs a schedule on the root graph of an environment.
+
+    Args:
+        instruments: watch the compile; their order is kept.
+        verify_each: check the graph's structure after every pass that edited it.
+        audit: check by hash that passes edit through the graph's methods only.
+        actions: the kernel's own work at the end of stages, after the passes in them.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        environment: Environment,
+        instruments: Sequence[Instrument] = (),
+        *,
+        verify_each: bool = False,
+        audit: bool = False,
+        actions: Mapping[Stage, Action] | None = None,
+    ) -> None:
+        self.schedule = schedule
+        self.env = environment
+        self.instruments = tuple(instruments)
+        self.actions = dict(actions or {})
+        self.report = RunReport()
+        self.env.analyses.timing = self.report.timing
+        self.env.codes.add(KERNEL_CODES)
+        self._subjects = SubjectAudit(environment)
+        self._checks: list[PassCheck] = [AnalysisAudit(), FrozenOrder(), self._subjects]
+        if verify_each:
+            self._checks.append(VerifyEach())
+        if audit:
+            self._checks.append(ChangeAudit())
+
+    def run(self) -> RunReport:
+        """Run everything.
+
+        Raises:
+            PassError: a pass raised or broke its contract; it names pass, package and version, and
+                the graph is as it was before that pass.
+        """
+        start = perf_counter()
+        error: GeError | None = None
+        names = tuple(step.name for step in self.schedule.passes)
+        for warning in self.schedule.warnings:
+            self.env.warn(warning)
+        try:
+            for instrument in self.instruments:
+                instrument.compile_started(CompileStarted(self.env, names))
+            self._tell_skipped()
+            with self.report.timing.span("passes"):
+                self._run_places()
+            close_remarks(self.env, self.schedule, self._subjects.subjects.values())
+        except GeError as raised:
+            error = raised
+            raise
+        finally:
+            seconds = perf_counter() - start
+            self.report.timing.seconds = seconds
+            self.report.timing.count = 1
+            for instrument in self.instruments:
+                instrument.compile_finished(CompileEnded(self.env, seconds, error))
+        return self.report
+
+    def _tell_skipped(self) -> None:
+        for name, decision in self.schedule.decisions.items():
+            if not decision.runs:
+                for instrument in self.instruments:
+                    instrument.pass_skipped(name, decision.because)
+
+    def _run_places(self) -> None:
+        by_place: dict[Place, list[Scheduled]] = {place: [] for place in PLACES}
+        for step in self.schedule.passes:
+            by_place[step.place].append(step)
+        for place in PLACES:
+            for step in by_place[place]:
+                self._run_step(step)
+            if place.side == 0 and place.stage in self.actions:
+                with self.report.timing.span(f"stage {place}"):
+                    self.actions[place.stage](self.env)
+
+    # ---- one pass ------------------------------------------------------------------------------
+
+    def _run_step(self, step: Scheduled) -> None:
+        env, root = self.env, self.env.root
+        ctx = PassContext(env, step.declaration, root)
+        for instrument in self.instruments:
+            instrument.before_pass(ctx)
+        version, mark = root.version, env.remarks.mark()
+        start = perf_counter()
+        try:
+            with self.report.timing.span(step.name), root.transaction():
+                self._run_checked(step, ctx, version)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            # SystemExit too: a pass must not end the process, and its edits are undone already.
+            env.remarks.take_back(mark)
+            env.analyses.drop()
+            failure = _named(error, step)
+            for instrument in self.instruments:
+                instrument.pass_failed(ctx, failure)
+            if failure is error:
+                raise
+            raise failure from error
+        seconds = perf_counter() - start
+        changed = root.version != version
+        run = PassRun(step.name, str(step.declaration.owner), str(step.place), changed, seconds)
+        self.report.passes.append(run)
+        for instrument in self.instruments:
+            instrument.after_pass(ctx, changed, seconds)
+
+    def _run_checked(self, step: Scheduled, ctx: PassContext, version: int) -> None:
+        env, timing = self.env, self.report.timing
+        with timing.span("checks"):
+            states = [check.before(env, step.place) for check in self._checks]
+        env.analyses.begin(step.declaration.preserves)
+        work = step.make()
+        _execute(work, ctx)
+        env.analyses.end()
+        edited = env.root.version != version
+        with timing.span("checks"):
+            for check, state in zip(self._checks, states, strict=True):
+                check.after(env, work, state, edited)
+
+
+def _execute(work: Pass, ctx: PassContext) -> None:
+    root = ctx.graph
+    if isinstance(work, NodePass):
+        _walk(work, ctx)
+        return
+    assert isinstance(work, (GraphPass, AnalysisPass))
+    work.run(root, ctx)
+    for graph in list(root.subgraphs.values()):
+        # An earlier run may have dropped it.
+        if root.subgraphs.get(graph.name) is graph:
+            work.run(graph, PassContext(ctx.environment, ctx.declaration, graph))
+
+
+def _walk(work: NodePass, ctx: PassContext) -> None:
+    contexts: dict[Graph, PassContext] = {}
+
+    def visit(node: Node, graph: Graph, after_subgraphs: bool) -> None:
+        known = contexts.get(graph)
+        if known is None:
+            known = contexts[graph] = PassContext(ctx.environment, ctx.declaration, graph, walk)
+        known.after_subgraphs = after_subgraphs
+        work.visit(node, known)
+
+    walk = Walk(visit, lambda text: ctx.environment.warn(f"{ctx.declaration.name}: {text}"))
+    walk.run(ctx.graph)
+
+
+def _named(error: BaseException, step: Scheduled) -> PassError:
+    """What a pass raised, as an error that names pass, package and version."""
+    owner = str(step.declaration.owner)
+    if isinstance(error, PassError) and error.owner is not None:
+        # It names a rule's or checker's owner, or this pass, already.
+        return error
+    if isinstance(error, PassError):
+        text = f"pass {step.name!r} {error.message}"
+        return PassError(text, near=error.near, owner=owner, hint=error.hint)
+    words = error.message if isinstance(error, GeError) else f"{type(error).__name__}: {error}"
+    hint = error.hint if isinstance(error, GeError) else None
+    near = error.near if isinstance(error, GeError) else ()
+    return PassError(f"pass {step.name!r} failed: {words}", near=near, owner=owner, hint=hint)

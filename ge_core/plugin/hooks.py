@@ -1,0 +1,86 @@
+"""Plugins' instrument hooks as one instrument of the pass manager."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ge_core.errors import GeError, PassError, PluginError
+from ge_core.passes.instruments import CompileEnded, CompileStarted, Instrument
+from ge_core.plugin.index import Candidate
+
+if TYPE_CHECKING:
+    import pluggy
+
+    from ge_core.passes.context import PassContext
+    from ge_core.passes.precedence import Because
+
+
+@dataclass(frozen=True)
+class WatchingPlugin:
+    """A loaded plugin and the manager that holds its hooks alone."""
+
+    candidate: Candidate
+    manager: pluggy.PluginManager
+
+    def watches(self, hook: str) -> bool:
+        """Whether it implements an instrument hook."""
+        return bool(getattr(self.manager.hook, hook).get_hookimpls())
+
+    def call(self, hook: str, arguments: dict[str, Any]) -> None:
+        """Call it; `PluginError` naming package and version for whatever it raises."""
+        try:
+            getattr(self.manager.hook, hook)(**arguments)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            words = error.message if isinstance(error, GeError) else repr(error)
+            raise PluginError(
+                f"plugin {self.candidate.name!r} failed in {hook}: {words}",
+                owner=str(self.candidate.owner),
+                hint=f"GE_DISABLE_PLUGINS={self.candidate.name} runs without it",
+            ) from error
+
+
+class HookInstrument(Instrument):
+    """Tells plugins what happens, in the order in which they were loaded."""
+
+    def __init__(self, plugins: Sequence[WatchingPlugin]) -> None:
+        hooks = (
+            "ge_compile_started",
+            "ge_before_pass",
+            "ge_after_pass",
+            "ge_pass_failed",
+            "ge_pass_skipped",
+            "ge_compile_finished",
+        )
+        self._watching = {hook: [p for p in plugins if p.watches(hook)] for hook in hooks}
+
+    def _tell(self, hook: str, **arguments: Any) -> None:
+        for plugin in self._watching[hook]:
+            plugin.call(hook, arguments)
+
+    def compile_started(self, event: CompileStarted) -> None:
+        """`ge_compile_started`."""
+        self._tell("ge_compile_started", event=event)
+
+    def before_pass(self, ctx: PassContext) -> None:
+        """`ge_before_pass`."""
+        self._tell("ge_before_pass", ctx=ctx)
+
+    def after_pass(self, ctx: PassContext, changed: bool, seconds: float) -> None:
+        """`ge_after_pass`."""
+        self._tell("ge_after_pass", ctx=ctx, changed=changed, seconds=seconds)
+
+    def pass_failed(self, ctx: PassContext, error: PassError) -> None:
+        """`ge_pass_failed`."""
+        self._tell("ge_pass_failed", ctx=ctx, error=error)
+
+    def pass_skipped(self, name: str, because: Sequence[Because]) -> None:
+        """`ge_pass_skipped`."""
+        self._tell("ge_pass_skipped", name=name, because=because)
+
+    def compile_finished(self, event: CompileEnded) -> None:
+        """`ge_compile_finished`."""
+        self._tell("ge_compile_finished", event=event)
