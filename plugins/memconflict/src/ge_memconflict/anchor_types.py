@@ -1,0 +1,128 @@
+"""GE's anchor types: which anchors have demands on the memory they share with others.
+
+User memory is typed by the root graph; GE takes the graph that is being worked on, so that an inner
+Data counts as user memory there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ge_core.api import (
+    DATA_LIKE,
+    VARIABLE_OPS,
+    WEIGHT_LIKE,
+    InputAnchor,
+    OpRegistry,
+    OutputAnchor,
+    ref_of,
+    register_builtin_ops,
+)
+
+USER_MEMORY_INPUT: Final = "USER_MEMORY_INPUT"
+USER_MEMORY_OUTPUT: Final = "USER_MEMORY_OUTPUT"
+IMMUTABLE_ADDRESS_OUTPUT: Final = "IMMUTABLE_ADDRESS_OUTPUT"
+CONTINUOUS_INPUT: Final = "CONTINUOUS_INPUT"
+CONTINUOUS_OUTPUT: Final = "CONTINUOUS_OUTPUT"
+NOPADDING_CONTINUOUS_INPUT: Final = "NOPADDING_CONTINUOUS_INPUT"
+NOPADDING_CONTINUOUS_OUTPUT: Final = "NOPADDING_CONTINUOUS_OUTPUT"
+REFERENCE_OUTPUT: Final = "REFERENCE_OUTPUT"
+NORMAL_INPUT: Final = "NORMAL_INPUT"
+NORMAL_OUTPUT: Final = "NORMAL_OUTPUT"
+
+Anchor = InputAnchor | OutputAnchor
+
+
+def _in_root(anchor: Anchor) -> bool:
+    graph = anchor.node.graph
+    return graph is not None and graph.is_root
+
+
+def is_user_input(anchor: Anchor) -> bool:
+    """An output of a root Data: memory that the caller hands in."""
+    return isinstance(anchor, OutputAnchor) and anchor.node.op in DATA_LIKE and _in_root(anchor)
+
+
+def is_user_output(anchor: Anchor) -> bool:
+    """An input of the root's NetOutput: memory that the caller gets back."""
+    return isinstance(anchor, InputAnchor) and anchor.node.op == "NetOutput" and _in_root(anchor)
+
+
+def is_immutable(anchor: Anchor) -> bool:
+    """An output of a constant or variable: its address is fixed before the graph is planned."""
+    op = anchor.node.op
+    return isinstance(anchor, OutputAnchor) and (op in WEIGHT_LIKE or op in VARIABLE_OPS)
+
+
+def is_packed_input(anchor: Anchor) -> bool:
+    """An input that must lie next to its node's other inputs, each padded."""
+    return _is_input_among(anchor, "continuous_input")
+
+
+def is_packed_output(anchor: Anchor) -> bool:
+    """An output that must lie next to its node's other outputs, each padded."""
+    return _is_output_among(anchor, "continuous_output")
+
+
+def is_no_padding_input(anchor: Anchor) -> bool:
+    """An input that must lie back to back with its node's other inputs."""
+    return _is_input_among(anchor, "_no_padding_continuous_input")
+
+
+def is_no_padding_output(anchor: Anchor) -> bool:
+    """An output that must lie back to back with its node's other outputs."""
+    return _is_output_among(anchor, "_no_padding_continuous_output")
+
+
+def _is_input_among(anchor: Anchor, mark: str) -> bool:
+    node = anchor.node
+    # One input alone lies next to nothing: then the mark says nothing.
+    return isinstance(anchor, InputAnchor) and len(node.inputs) > 1 and bool(node.attrs.get(mark))
+
+
+def _is_output_among(anchor: Anchor, mark: str) -> bool:
+    node = anchor.node
+    return isinstance(anchor, OutputAnchor) and len(node.outputs) > 1 and bool(node.attrs.get(mark))
+
+
+def is_reference(anchor: Anchor) -> bool:
+    """An output that is the memory of an input of its node, or of a variable it names."""
+    if not isinstance(anchor, OutputAnchor) or is_user_input(anchor):
+        return False
+    return "ref_var_src_var_name" in anchor.desc.attrs or ref_of(anchor, _OPS) is not None
+
+
+def is_normal_input(anchor: Anchor) -> bool:
+    """An input without demands."""
+    return isinstance(anchor, InputAnchor) and not any(marks(anchor) for marks in _INPUTS.values())
+
+
+def is_normal_output(anchor: Anchor) -> bool:
+    """An output without demands."""
+    return isinstance(anchor, OutputAnchor) and not any(
+        marks(anchor) for marks in _OUTPUTS.values()
+    )
+
+
+_OPS: Final = OpRegistry()
+register_builtin_ops(_OPS)
+
+_INPUTS: Final = {
+    USER_MEMORY_OUTPUT: is_user_output,
+    CONTINUOUS_INPUT: is_packed_input,
+    NOPADDING_CONTINUOUS_INPUT: is_no_padding_input,
+}
+_OUTPUTS: Final = {
+    USER_MEMORY_INPUT: is_user_input,
+    IMMUTABLE_ADDRESS_OUTPUT: is_immutable,
+    CONTINUOUS_OUTPUT: is_packed_output,
+    NOPADDING_CONTINUOUS_OUTPUT: is_no_padding_output,
+    REFERENCE_OUTPUT: is_reference,
+}
+
+
+def register_anchor_types(types: Any) -> None:
+    """Declare the types."""
+    normal = {NORMAL_INPUT: is_normal_input, NORMAL_OUTPUT: is_normal_output}
+    for name, marks in {**_INPUTS, **_OUTPUTS, **normal}.items():
+        types.add(name, marks=marks, about=(marks.__doc__ or "").strip())
