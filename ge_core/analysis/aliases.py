@@ -23,7 +23,7 @@ from ge_core.analysis import _alias_rules as rules
 from ge_core.analysis.pieces import Piece
 from ge_core.analysis.unionfind import PlacementUnionFind
 from ge_core.errors import LayoutConflict
-from ge_core.ir import Graph, InputAnchor, OutputAnchor
+from ge_core.ir import Graph, InputAnchor, Journal, OutputAnchor
 from ge_core.ops import OpRegistry
 
 Anchor: TypeAlias = "InputAnchor | OutputAnchor"
@@ -39,6 +39,8 @@ class Scheme(Enum):
 
 class AliasClasses:
     """The alias classes of all anchors below the root of `graph`.
+
+    Made inside a transaction, it must not be asked after a rollback to before that.
 
     Args:
         types: the types of an anchor; asked once for each.
@@ -59,8 +61,8 @@ class AliasClasses:
         self.conflicts: list[LayoutConflict] = []
         self._types = types
         self._names: dict[Anchor, tuple[str, ...]] = {}
-        self._journal = root.journal
-        self._find = PlacementUnionFind[Anchor](root.journal, self._merge)
+        self._journal: Journal | None = None
+        self._find = PlacementUnionFind[Anchor](None, self._merge)
         self._lists: dict[Anchor, dict[str, list[Anchor]]] = {}
         self._gone: dict[Anchor, None] = {}
         self._gone_by_type: dict[Anchor, dict[str, int]] = {}
@@ -68,6 +70,8 @@ class AliasClasses:
         links = rules.memory_links if scheme is Scheme.MEMORY else rules.symbol_links
         for link in links(root, ops):
             self._apply(link)
+        # Only now: a rollback to before it was made leaves nothing that anybody could ask.
+        self._journal = self._find.journal = root.journal
 
     # ---- building ------------------------------------------------------------------------------
 
@@ -144,7 +148,7 @@ class AliasClasses:
         self._undo(lambda: _set_back(mine, before))
 
     def _undo(self, step: Callable[[], object]) -> None:
-        if self._journal.active:
+        if self._journal is not None and self._journal.active:
             self._journal.record(step)
 
     # ---- asking --------------------------------------------------------------------------------

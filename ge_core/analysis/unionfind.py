@@ -21,11 +21,12 @@ class PlacementUnionFind(Generic[K]):
 
     Args:
         journal: told the inverse of every change while it is active; None where nothing is undone.
+            May be set later, when a table that nobody undoes has been filled.
         on_join: called with (kept root, absorbed root) before a join; for tables per class, whose
             changes are the caller's to record.
     """
 
-    __slots__ = ("_journal", "_next", "_offset", "_on_join", "_parent", "_size", "_tail")
+    __slots__ = ("_next", "_offset", "_on_join", "_parent", "_size", "_tail", "journal")
 
     def __init__(
         self,
@@ -40,7 +41,7 @@ class PlacementUnionFind(Generic[K]):
         self._next: dict[K, K] = {}
         """Members of a class are a linked list from its root, in the order they came."""
         self._tail: dict[K, K] = {}
-        self._journal = journal
+        self.journal = journal
         self._on_join = on_join
 
     def __contains__(self, key: object) -> bool:
@@ -57,8 +58,8 @@ class PlacementUnionFind(Generic[K]):
         self._offset[key] = 0
         self._size[key] = 1
         self._tail[key] = key
-        if self._journal is not None and self._journal.active:
-            self._journal.record(lambda: self._forget(key))
+        if self.journal is not None and self.journal.active:
+            self.journal.record(lambda: self._forget(key))
 
     def _forget(self, key: K) -> None:
         for table in (self._parent, self._offset, self._size, self._tail):
@@ -112,8 +113,8 @@ class PlacementUnionFind(Generic[K]):
         old_tail = self._tail[kept]
         self._next[old_tail] = gone
         self._tail[kept] = self._tail[gone]
-        if self._journal is not None and self._journal.active:
-            self._journal.record(lambda: self._unhang(kept, gone, old_tail))
+        if self.journal is not None and self.journal.active:
+            self.journal.record(lambda: self._unhang(kept, gone, old_tail))
 
     def _unhang(self, kept: K, gone: K, old_tail: K) -> None:
         self._parent[gone] = gone
