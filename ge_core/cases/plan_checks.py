@@ -83,7 +83,8 @@ def _offset_delta(rows: list[list[Any]], outcome: Outcome) -> Iterator[Failure]:
 
 
 def _aligned(step: int, outcome: Outcome) -> Iterator[Failure]:
-    for place in (*_plan(outcome).tensors, *_plan(outcome).workspace):
+    places: list[PlanTensor | PlanWorkspace] = [*_plan(outcome).tensors, *_plan(outcome).workspace]
+    for place in places:
         in_run = isinstance(place, PlanTensor) and (place.run is not None or place.alias_of)
         if not in_run and place.offset % step:
             yield Failure(f"multiples of {step}", f"{place.name} at {place.offset}")

@@ -12,7 +12,7 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class ShapeParam(click.ParamType):
+class ShapeParam(click.ParamType[Any]):
     """`NAME=1x3x64x64`; the name may contain `=` and `:`, and a scalar is `NAME=`."""
 
     name = "NAME=1x3x64x64"
@@ -30,7 +30,7 @@ class ShapeParam(click.ParamType):
         return name, tuple(int(dim) for dim in dims)
 
 
-class SettingParam(click.ParamType):
+class SettingParam(click.ParamType[Any]):
     """`OPTION=VALUE`."""
 
     name = "OPTION=VALUE"

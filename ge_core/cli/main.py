@@ -115,7 +115,7 @@ def _load_plugin_command(name: str) -> click.Command | None:
 )
 @click.option("--strict-plugins", is_flag=True, help="A plugin that fails to load is an error.")
 @click.pass_context
-def ge(ctx: click.Context, **settings: Any) -> None:
+def ge(ctx: click.Context, /, **settings: Any) -> None:
     """Remove copies from neural-network graphs, plan their memory, and prove the result."""
     ctx.obj = settings
 

@@ -11,7 +11,7 @@ from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor
 from ge_core.ops import OpRegistry
 from ge_core.passes.codes import Code
 from ge_core.passes.delete_rules import DeleteRule
-from ge_core.passes.environment import Environment
+from ge_core.passes.environment import Environment, Retraction
 from ge_core.passes.levels import WorkingLevel
 from ge_core.passes.registry import PassDeclaration
 from ge_core.passes.remarks import Blame, Hint, Remark, RemarkKind
@@ -230,23 +230,50 @@ class PassContext:
         Raises:
             PassError: the code is not declared; names the pass and its package.
         """
-        declared = self._declared(code)
         self.environment.remarks.add(
-            Remark(
-                kind=kind,
-                pass_name=self.declaration.name,
-                owner=str(self.declaration.owner),
-                graph=self.graph.name if node.graph is None else node.graph.name,
-                node=node.name,
-                op=node.op,
-                code=declared.name,
-                reason=self._words(declared, fields) if reason is None else reason,
-                blame=_blames(blame),
-                bytes=bytes,
-                hint=Hint.of(hint),
-                rule=declared.rule,
-                data=fields,
-            )
+            self._made(kind, node, code, blame, bytes, hint, reason, fields)
+        )
+
+    def retractable(
+        self, node: Node, undo: Callable[[], object], code: str | Code, *, bytes: int = 0
+    ) -> None:
+        """Offer to take a placement back, where it turns out to raise the peak.
+
+        Args:
+            undo: makes the node an ordinary one again, through the graph's methods only.
+            code: the reason that is then given for the copy's staying.
+            bytes: what the placement saves; the cheapest are taken back first.
+        """
+        hint = "--objective copies"
+        remark = self._made(RemarkKind.MISSED, node, code, None, bytes, hint, None, {})
+        self.environment.retractions.append(Retraction(node, bytes, undo, remark))
+
+    def _made(
+        self,
+        kind: RemarkKind,
+        node: Node,
+        code: str | Code,
+        blame: Blamed | Iterable[Blamed] | None,
+        bytes: int | None,
+        hint: HintSpec,
+        reason: str | None,
+        fields: Mapping[str, Any],
+    ) -> Remark:
+        declared = self._declared(code)
+        return Remark(
+            kind=kind,
+            pass_name=self.declaration.name,
+            owner=str(self.declaration.owner),
+            graph=self.graph.name if node.graph is None else node.graph.name,
+            node=node.name,
+            op=node.op,
+            code=declared.name,
+            reason=self._words(declared, fields) if reason is None else reason,
+            blame=_blames(blame),
+            bytes=bytes,
+            hint=Hint.of(hint),
+            rule=declared.rule,
+            data=fields,
         )
 
     def _declared(self, code: str | Code) -> Code:

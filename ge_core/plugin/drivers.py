@@ -105,3 +105,31 @@ def driver_points(group: str) -> dict[str, list[EntryPoint]]:
 def owner_of(point: EntryPoint) -> str:
     """Package and version behind an entry point."""
     return "an unknown package" if point.dist is None else f"{point.dist.name} {point.dist.version}"
+
+
+def check_drivers(*more: str) -> list[dict[str, str | None]]:
+    """Load every installed driver; what each is and how it failed, for `ge plugins doctor`."""
+    rows: list[dict[str, str | None]] = []
+    for group in (FRONTENDS, BACKENDS, EXECUTORS, *more):
+        for name, points in driver_points(group).items():
+            error = None
+            if len(points) > 1:
+                error = "contested: " + ", ".join(owner_of(point) for point in points)
+            else:
+                try:
+                    points[0].load()
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as raised:
+                    error = f"{type(raised).__name__}: {raised}"
+            dist = points[0].dist
+            rows.append(
+                {
+                    "name": name,
+                    "group": group,
+                    "distribution": None if dist is None else dist.name,
+                    "version": None if dist is None else dist.version,
+                    "error": error,
+                }
+            )
+    return rows

@@ -1,4 +1,4 @@
-"""Reading and writing graph files by suffix: `.json` is the kernel's own form, others have drivers."""
+"""Graph files by suffix: `.json` is the kernel's own form, others have drivers."""
 
 from __future__ import annotations
 

@@ -1,0 +1,69 @@
+"""Runs one case: its passes and steps in order, then every expectation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ge_core.cases.graph_checks import GRAPH_CHECKS
+from ge_core.cases.model import Case, CaseResult, Failure
+from ge_core.cases.outcome import Outcome
+from ge_core.cases.plan_checks import PLAN_CHECKS
+from ge_core.cases.steps import STEPS
+from ge_core.errors import GeError, near_matches
+from ge_core.passes.manager import PassManager
+from ge_core.passes.planning import Schedule, Scheduled, plan_passes
+from ge_core.passes.precedence import ARGUMENTS, STRICT, Source
+from ge_core.session.kernel import Kernel
+
+TARGET = "ascend"
+INFORMATION = frozenset({"error", "target_peak_bytes", "ge_also_forbids"})
+"""Keys that no check of their own looks at: errors are checked first, the others only inform."""
+
+
+def run_case(case: Case, kernel: Kernel) -> CaseResult:
+    """Run a case on GE's target with GE's tolerant reading of options, unless it says otherwise."""
+    result = CaseResult(case)
+    expected = case.expect.get("error")
+    outcome: Outcome | None = None
+    try:
+        outcome = _run(case, kernel)
+    except GeError as error:
+        result.error = error
+        got = f"{type(error).__name__}: {error}"
+        if expected is None or str(expected) not in type(error).__name__:
+            result.failures.append(Failure(f"error {expected}" if expected else "no error", got))
+        return result
+    if expected is not None:
+        result.failures.append(Failure(f"error {expected}", "no error"))
+        return result
+    for key, wanted in case.expect.items():
+        check = GRAPH_CHECKS.get(key) or PLAN_CHECKS.get(key)
+        if check is not None:
+            result.failures.extend(check(wanted, outcome))
+        elif key not in INFORMATION:
+            near = ", ".join(near_matches(key, [*GRAPH_CHECKS, *PLAN_CHECKS, *INFORMATION]))
+            result.failures.append(Failure(f"{key}: {wanted!r}", f"no such check; near: {near}"))
+    return result
+
+
+def _run(case: Case, kernel: Kernel) -> Outcome:
+    graph = case.build()
+    options = {STRICT: "false", **case.options}
+    schedule = plan_passes(kernel.catalog, [Source(ARGUMENTS, options, origin=str(case.path))])
+    target = kernel.registries.targets.select(TARGET)
+    outcome = Outcome(graph)
+    for name in case.pipeline:
+        if name in STEPS:
+            STEPS[name](outcome, kernel, schedule, target)
+            continue
+        environment = kernel.environment(graph, schedule, target)
+        environment.remarks = outcome.remarks
+        only = replace(schedule, passes=_only(name, kernel, schedule))
+        PassManager(only, environment, verify_each=True).run()
+    return outcome
+
+
+def _only(name: str, kernel: Kernel, schedule: Schedule) -> tuple[Scheduled, ...]:
+    """The pass of that name where level and switches let it run; an unknown name is an error."""
+    kernel.registries.passes.get(name)
+    return tuple(step for step in schedule.passes if step.name == name)

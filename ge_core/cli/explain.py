@@ -1,0 +1,36 @@
+"""`ge explain`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from ge_core.cli.common import compile_flags, output_format, print_json, requested, set_up_logs
+
+
+@click.command("explain")
+@click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("node", required=False)
+@compile_flags
+@output_format
+@click.pass_context
+def explain_command(
+    ctx: click.Context, /, model: Path, node: str | None, form: str, **flags: Any
+) -> int:
+    """Say why each move, join and split of MODEL, or one NODE, stayed or went."""
+    from ge_core.session import compile
+
+    set_up_logs(ctx)
+    result = compile(model, prove=False, **requested(ctx, flags))
+    story = result.explain(node)  # a node that nothing was said of is an error in both forms
+    if form == "json":
+        remarks = result.finals() if node is None else result.remarks.of(node)
+        print_json({"schema": "ge-explain/1", "remarks": [r.to_json() for r in remarks]})
+    else:
+        click.echo(story or "no moves, joins, splits or slices")
+    return 0
+
+
+COMMANDS: Final = {"explain": explain_command}

@@ -1,0 +1,107 @@
+"""`ge options`, `ge checkers`, `ge assigners`, `ge targets`."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from ge_core.cli.common import output_format
+from ge_core.cli.tables import show
+from ge_core.registry import Owner
+
+
+def registries(ctx: click.Context) -> Any:
+    """All registries with every plugin merged."""
+    from ge_core.session.kernel import default_kernel
+
+    strict = bool((ctx.find_root().obj or {}).get("strict_plugins"))
+    return default_kernel(strict=strict).registries
+
+
+def owned(name: str, owner: Owner, **facts: Any) -> dict[str, Any]:
+    """A list item: name, owner and version first."""
+    return {"name": name, "owner": owner.distribution, "version": owner.version, **facts}
+
+
+@click.command("options")
+@output_format
+@click.pass_context
+def options_command(ctx: click.Context, /, form: str) -> None:
+    """List the options, their defaults and their owners."""
+    rows = [
+        owned(
+            option.name,
+            option.owner,
+            type=option.type,
+            default=option.default if isinstance(option.default, (str, type(None))) else None,
+            defaults=None
+            if isinstance(option.default, (str, type(None)))
+            else dict(option.default),
+            choices=list(option.choices),
+            levels=list(option.levels),
+            category=option.category,
+            visibility=str(option.visibility),
+            help=option.help,
+        )
+        for option in registries(ctx).options
+    ]
+    show("options", form, rows, ("name", "default", "owner", "help"))
+
+
+@click.command("checkers")
+@output_format
+@click.pass_context
+def checkers_command(ctx: click.Context, /, form: str) -> None:
+    """List the conflict checkers by pair of anchor types."""
+    rows = [
+        owned(
+            " and ".join(checker.types),
+            checker.owner,
+            types=list(checker.types),
+            kind=checker.kind,
+            codes=list(checker.codes),
+        )
+        for checker in registries(ctx).checkers
+    ]
+    show("checkers", form, rows, ("name", "kind", "codes", "owner"))
+
+
+@click.command("assigners")
+@output_format
+@click.pass_context
+def assigners_command(ctx: click.Context, /, form: str) -> None:
+    """List the memory assigners."""
+    rows = [
+        owned(entry.name, entry.owner, about=str(entry.about.get("about", "")))
+        for entry in registries(ctx).assigners.entries()
+    ]
+    show("assigners", form, rows, ("name", "owner", "version", "about"))
+
+
+@click.command("targets")
+@output_format
+@click.pass_context
+def targets_command(ctx: click.Context, /, form: str) -> None:
+    """List the targets."""
+    rows = [
+        owned(
+            entry.name,
+            entry.owner,
+            align_bytes=entry.value.align_bytes,
+            run_align=entry.value.run_align,
+            pools=dict(entry.value.pools),
+            strided=entry.value.strided,
+            about=entry.value.about,
+        )
+        for entry in registries(ctx).targets.entries()
+    ]
+    show("targets", form, rows, ("name", "align_bytes", "run_align", "owner", "about"))
+
+
+COMMANDS: Final = {
+    "options": options_command,
+    "checkers": checkers_command,
+    "assigners": assigners_command,
+    "targets": targets_command,
+}

@@ -1,0 +1,118 @@
+"""`ge passes`, `ge passes show NAME`, `ge passes why NAME`."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from ge_core.cli.common import SettingParam, output_format, print_json
+from ge_core.cli.listing import owned, registries
+from ge_core.cli.tables import show
+
+
+@click.group("passes", invoke_without_command=True)
+@output_format
+@click.pass_context
+def passes_command(ctx: click.Context, /, form: str) -> None:
+    """List the passes: where they run, from which level on, and whose they are."""
+    if ctx.invoked_subcommand is None:
+        rows = [_row(declaration) for declaration in registries(ctx).passes]
+        rows.sort(key=lambda row: (row["rank"], row["name"]))
+        for row in rows:
+            del row["rank"]
+        show("passes", form, rows, ("name", "stage", "levels", "owner", "version", "summary"))
+
+
+def _row(declaration: Any) -> dict[str, Any]:
+    return owned(
+        declaration.name,
+        declaration.owner,
+        rank=declaration.place.rank,
+        stage=str(declaration.place),
+        levels=[str(level) for level in declaration.levels],
+        switch=list(declaration.switch),
+        before=list(declaration.before),
+        after=list(declaration.after),
+        needs=list(declaration.needs),
+        requires=list(declaration.requires),
+        required=declaration.required,
+        changes_values=declaration.changes_values,
+        summary=declaration.summary,
+    )
+
+
+@passes_command.command("show")
+@click.argument("name")
+@output_format
+@click.pass_context
+def show_command(ctx: click.Context, /, name: str, form: str) -> None:
+    """Show one pass: constraints, options with their help, reason codes."""
+    from ge_core.passes.pass_options import describe_options
+
+    declaration = registries(ctx).passes.get(name)
+    facts = _row(declaration)
+    del facts["rank"]
+    facts["options"] = [
+        {
+            "name": f"{declaration.name}.{o.name}",
+            "type": o.type,
+            "default": o.default,
+            "help": o.help,
+        }
+        for o in describe_options(declaration)
+    ]
+    facts["codes"] = [
+        {"name": code.name, "text": code.text, "rule": code.rule} for code in declaration.codes
+    ]
+    if form == "json":
+        print_json({"schema": "ge-pass/1", **facts})
+        return
+    for key, value in facts.items():
+        if key in ("options", "codes"):
+            continue
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        click.echo(f"{key:<15} {text or '-'}")
+    for title, items in (("options", facts["options"]), ("codes", facts["codes"])):
+        click.echo(title)
+        for item in items:
+            about = item["help"] if title == "options" else item["text"]
+            click.echo(f"  {item['name']}: {about}")
+
+
+@passes_command.command("why")
+@click.argument("name")
+@click.option("-O", "--level", help="The level to ask about.")
+@click.option("--set", "settings", type=SettingParam(), multiple=True, help="OPTION=VALUE")
+@click.option("--enable", multiple=True, metavar="PASS")
+@click.option("--disable", multiple=True, metavar="PASS")
+@click.option("--pipeline", help="The pipeline to ask about.")
+@output_format
+@click.pass_context
+def why_command(ctx: click.Context, /, name: str, form: str, **flags: Any) -> None:
+    """Say whether a pass runs, and the chain of decisions that says so."""
+    from ge_core.session.kernel import default_kernel
+    from ge_core.session.request import CompileRequest
+    from ge_core.session.scheduling import schedule_for
+
+    strict = bool((ctx.find_root().obj or {}).get("strict_plugins"))
+    kernel = default_kernel(strict=strict)
+    kernel.registries.passes.get(name)
+    request = CompileRequest(
+        level=flags["level"],
+        options=dict(flags["settings"]),
+        enable=flags["enable"],
+        disable=flags["disable"],
+        pipeline=flags["pipeline"],
+    )
+    decision = schedule_for(kernel, request).decisions[name]
+    if form == "json":
+        because = [step.to_json() for step in decision.because]
+        print_json({"schema": "ge-why/1", "name": name, "runs": decision.runs, "because": because})
+        return
+    click.echo(f"{name} {'runs' if decision.runs else 'does not run'}")
+    for step in decision.because:
+        click.echo(f"  {step.source}: {step.rule}: {step.value}")
+
+
+COMMANDS: Final = {"passes": passes_command}

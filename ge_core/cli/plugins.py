@@ -1,0 +1,61 @@
+"""`ge plugins` and `ge plugins doctor`."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from ge_core.cli.common import output_format, print_json
+from ge_core.cli.tables import show
+
+COLUMNS: Final = ("name", "distribution", "version", "api", "status", "error")
+
+
+@click.group("plugins", invoke_without_command=True)
+@output_format
+@click.pass_context
+def plugins_command(ctx: click.Context, /, form: str) -> None:
+    """List the installed plugins; imports none of them."""
+    if ctx.invoked_subcommand is None:
+        from ge_core.config import find_config
+        from ge_core.plugin.index import index_plugins
+
+        index = index_plugins(find_config())
+        show("plugins", form, [c.to_json() for c in index.candidates], COLUMNS)
+        for warning in index.warnings:
+            click.echo(f"warning: {warning}", err=True)
+
+
+@plugins_command.command("doctor")
+@output_format
+@click.pass_context
+def doctor_command(ctx: click.Context, /, form: str) -> int:
+    """Load every plugin, say what each brings, and show the tracebacks of those that fail."""
+    from ge_core.config import find_config
+    from ge_core.plugin.drivers import COMMANDS as COMMAND_GROUP
+    from ge_core.plugin.drivers import check_drivers
+    from ge_core.plugin.loading import load_plugins
+
+    plugins = load_plugins(config=find_config())
+    rows: list[dict[str, Any]] = [candidate.to_json() for candidate in plugins.candidates]
+    tracebacks = {f.candidate.name: f.traceback for f in plugins.failures.failures}
+    for row in rows:
+        row["traceback"] = tracebacks.get(row["name"]) if row["status"] == "failed" else None
+    drivers = check_drivers(COMMAND_GROUP)
+    bad = any(row["status"] in ("failed", "incompatible", "duplicate") for row in rows)
+    bad = bad or any(row["error"] for row in drivers)
+    if form == "json":
+        print_json({"schema": "ge-plugins/1", "items": rows, "drivers": drivers})
+    else:
+        show("plugins", form, rows, COLUMNS)
+        click.echo()
+        show("drivers", form, drivers, ("name", "group", "distribution", "version", "error"))
+        for row in rows:
+            if row["traceback"]:
+                click.echo(f"\n{row['name']} ({row['distribution']} {row['version']}):")
+                click.echo(row["traceback"].rstrip())
+    return 4 if bad and (ctx.find_root().obj or {}).get("strict_plugins") else int(bad)
+
+
+COMMANDS: Final = {"plugins": plugins_command}

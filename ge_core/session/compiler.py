@@ -1,0 +1,159 @@
+"""One compile: schedule the passes, run them, plan, make tasks, prove."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+
+from ge_core.ir import Graph, clone
+from ge_core.memory import Plan
+from ge_core.passes.environment import Environment
+from ge_core.passes.manager import PassManager
+from ge_core.passes.stages import Stage
+from ge_core.proof import ProofResult, verify_compile
+from ge_core.session.copies import count_copies
+from ge_core.session.kernel import Kernel
+from ge_core.session.peak import keep_peak
+from ge_core.session.planning import Planner
+from ge_core.session.request import CompileRequest
+from ge_core.session.result import Result, Seconds
+from ge_core.session.scheduling import schedule_for
+from ge_core.tasks import TaskList, generate_tasks
+
+
+class Compiler:
+    """Compiles graphs with one kernel; keeps no state between compiles, so threads may share it."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    def compile(
+        self,
+        graph: Graph,
+        request: CompileRequest,
+        *,
+        model: str = "",
+        load_seconds: float = 0.0,
+        source_path: Path | None = None,
+    ) -> Result:
+        """Compile a graph in place.
+
+        Raises:
+            GeError: an argument can't be met, a pass failed, or a plan is impossible. A failed
+                proof is no exception: see `Result.check_proof`.
+        """
+        return _Compile(self.kernel, graph, request, model, load_seconds, source_path).run()
+
+
+class _Compile:
+    def __init__(
+        self,
+        kernel: Kernel,
+        graph: Graph,
+        request: CompileRequest,
+        model: str,
+        load_seconds: float,
+        source_path: Path | None,
+    ) -> None:
+        self.kernel = kernel
+        self.graph = graph
+        self.original = clone(graph)
+        self.request = request
+        self.model = model
+        self.source_path = source_path
+        self.seconds = Seconds(load=load_seconds)
+        self.schedule = schedule_for(kernel, request)
+        self.target = kernel.target(request.target or self.schedule.target)
+        self.env = kernel.environment(graph, self.schedule, self.target)
+        self.planner = Planner(kernel, self.target, self.schedule, request)
+        self.plan: Plan | None = None
+        self.tasks: TaskList | None = None
+
+    def run(self) -> Result:
+        """Everything; see `Compiler.compile`."""
+        before = count_copies(self.original, self.env.ops)
+        start = perf_counter()
+        manager = PassManager(
+            self.schedule,
+            self.env,
+            self.kernel.instruments,
+            verify_each=self.request.verify_each,
+            audit=self.request.audit,
+            actions={Stage.MEM_ASSIGN: self._plan, Stage.TASK_GEN: self._make_tasks},
+        )
+        report = manager.run()
+        self.seconds.passes = perf_counter() - start - self.seconds.plan
+        assert self.plan is not None and self.tasks is not None
+        start = perf_counter()
+        proof = self._prove(self.plan, self.tasks) if self.request.prove else None
+        self.seconds.proof = perf_counter() - start
+        self._warn_unplanned(self.plan)
+        return Result(
+            model=self.model or self.graph.name,
+            original=self.original,
+            graph=self.graph,
+            plan=self.plan,
+            tasks=self.tasks,
+            remarks=self.env.remarks,
+            proof=proof,
+            level=self.schedule.level.name,
+            target=self.target.name,
+            assigner=self.planner.assigner_name,
+            before=before,
+            after=count_copies(self.graph, self.env.ops),
+            passes=report.passes,
+            seconds=self.seconds,
+            warnings=list(self.env.warnings),
+            source_path=self.source_path,
+            kernel=self.kernel,
+        )
+
+    # ---- steps ---------------------------------------------------------------------------------
+
+    def _plan(self, env: Environment) -> None:
+        start = perf_counter()
+        self.plan = self.planner.plan(env.root)
+        if self.request.objective == "peak" and env.retractions:
+            self.plan = keep_peak(self.plan, env, self.planner, self._baseline)
+        env.extras["plan"] = self.plan
+        self.seconds.plan += perf_counter() - start
+
+    def _baseline(self) -> Graph:
+        """The graph as level O1 leaves it: what the peak is compared with."""
+        graph = clone(self.original)
+        request = replace(self.request, level="O1", enable=(), pipeline=None)
+        schedule = schedule_for(self.kernel, request)
+        environment = self.kernel.environment(graph, schedule, self.target)
+        until = {Stage.MEM_ASSIGN, Stage.OFFSETS, Stage.TASK_GEN, Stage.CHECK}
+        steps = tuple(step for step in schedule.passes if step.place.stage not in until)
+        PassManager(replace(schedule, passes=steps), environment).run()
+        return graph
+
+    def _make_tasks(self, env: Environment) -> None:
+        assert self.plan is not None
+        start = perf_counter()
+        self.tasks = generate_tasks(env.root, env.ops, self.plan)
+        env.extras["tasks"] = self.tasks
+        self.seconds.plan += perf_counter() - start
+
+    def _prove(self, plan: Plan, tasks: TaskList) -> ProofResult:
+        return verify_compile(
+            self.original,
+            self.graph,
+            plan,
+            tasks,
+            ops=self.env.ops,
+            options=plan.options,
+            target=self.target,
+        )
+
+    def _warn_unplanned(self, plan: Plan) -> None:
+        if plan.unplanned:
+            shown = ", ".join(plan.unplanned[:3])
+            more = len(plan.unplanned) - 3
+            tail = f" and {more} more" if more > 0 else ""
+            self.env.warn(
+                f"{len(plan.unplanned)} tensors have no static size and are unplanned:"
+                f" {shown}{tail}; `--input-shape` may give them one"
+            )

@@ -1,0 +1,89 @@
+"""The Python front door: `load` and `compile`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Literal
+
+from ge_core.ir import Graph, clone
+from ge_core.session.compiler import Compiler
+from ge_core.session.files import load
+from ge_core.session.kernel import default_kernel
+from ge_core.session.request import CompileRequest
+from ge_core.session.result import Result
+
+
+def compile(
+    model: Graph | Path | str,
+    *,
+    level: str | None = None,
+    input_shapes: Mapping[str, tuple[int, ...]] | None = None,
+    options: Mapping[str, str] | None = None,
+    enable: Sequence[str] = (),
+    disable: Sequence[str] = (),
+    pipeline: str | None = None,
+    target: str | None = None,
+    assigner: str | None = None,
+    objective: Literal["copies", "peak"] | None = None,
+    verify_each: bool = False,
+    audit: bool = False,
+    timeout: float | None = None,
+    strict_plugins: bool = False,
+    prove: bool = True,
+) -> Result:
+    """Remove copies, plan the memory, and prove the result.
+
+    Args:
+        model: a file, or a graph, which is left as it is.
+        level: O0 to O4 or a plugin's; O3 by default.
+        input_shapes: shapes of inputs whose file leaves dimensions open.
+        options: texts by option name.
+        enable, disable: passes to switch.
+        pipeline: a pipeline's text, name or TOML file.
+        target: a device's name or TOML file; `generic` by default.
+        assigner: a memory assigner's name; `best` by default.
+        objective: `copies` may take a higher peak than level O1's; `peak`, the default, never does.
+        verify_each, audit: check the graph, and how passes edit it, after every pass.
+        timeout: seconds that the assigner may search.
+        strict_plugins: fail where an installed plugin failed to load.
+        prove: whether to run the proof.
+
+    Returns:
+        The result; `result.check_proof()` raises where the proof failed.
+
+    Raises:
+        InputFileError: the file can't be read as what it should be.
+        UsageError, OptionError, UnknownNameError: an argument can't be understood or met.
+        PluginError, PassError: a plugin is missing or broken; names package and version.
+        LayoutConflict: placement constraints contradict each other.
+    """
+    request = CompileRequest(
+        level=level,
+        input_shapes=dict(input_shapes or {}),
+        options=dict(options or {}),
+        enable=tuple(enable),
+        disable=tuple(disable),
+        pipeline=pipeline,
+        target=target,
+        assigner=assigner,
+        objective=objective or "peak",
+        verify_each=verify_each,
+        audit=audit,
+        timeout=timeout,
+        strict_plugins=strict_plugins,
+        prove=prove,
+    )
+    start = perf_counter()
+    path = None if isinstance(model, Graph) else Path(model)
+    if isinstance(model, Graph):
+        graph = clone(model)
+    else:
+        graph = load(model, input_shapes=request.input_shapes)
+    seconds = perf_counter() - start
+    kernel = default_kernel(strict=strict_plugins)
+    name = graph.name if path is None else path.name
+    return Compiler(kernel).compile(
+        graph, request, model=name, load_seconds=seconds, source_path=path
+    )

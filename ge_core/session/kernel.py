@@ -1,0 +1,152 @@
+"""`Kernel`: the registries with every plugin merged, and the project's configuration."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ge_core.config import ProjectConfig, find_config
+from ge_core.ir import Graph
+from ge_core.memory.assigners import AssignerRegistry
+from ge_core.ops import OpRegistry
+from ge_core.passes.environment import Environment
+from ge_core.passes.instruments import Instrument
+from ge_core.passes.planning import Catalog, Schedule
+from ge_core.passes.precedence import ENVIRONMENT, PROJECT, Source
+from ge_core.plugin.loading import LoadedPlugins, load_plugins
+from ge_core.plugin.registries import Registries
+from ge_core.targets import GENERIC, Target
+
+ENVIRONMENT_PREFIX = "GE_OPTION_"
+"""`GE_OPTION_ge__oo__level=O1` sets `ge.oo.level`: two underscores stand for a dot."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Everything that compiles share; nothing here changes after loading, so threads may share it.
+
+    Attributes:
+        plugins: what was loaded and what failed.
+        sources: settings below the arguments: project configuration, environment.
+    """
+
+    plugins: LoadedPlugins
+    config: ProjectConfig
+    sources: tuple[Source, ...]
+
+    @property
+    def registries(self) -> Registries:
+        """What plugins and the kernel registered."""
+        return self.plugins.registries
+
+    @property
+    def ops(self) -> OpRegistry:
+        """Op traits."""
+        return self.registries.ops
+
+    @property
+    def assigners(self) -> AssignerRegistry:
+        """Memory assigners."""
+        return self.registries.assigners
+
+    @property
+    def catalog(self) -> Catalog:
+        """What passes are planned with."""
+        return self.registries.catalog()
+
+    @property
+    def instruments(self) -> list[Instrument]:
+        """The plugins' instrument hooks."""
+        return [self.plugins.instrument()]
+
+    def target(self, name_or_file: str | None) -> Target:
+        """A target by name or TOML file; the configured one, or `generic`, for None."""
+        return self.registries.targets.select(name_or_file or self.config.target or GENERIC.name)
+
+    def environment(self, graph: Graph, schedule: Schedule, target: Target) -> Environment:
+        """What the passes of one compile share."""
+        registries = self.registries
+        environment = Environment(
+            root=graph,
+            level=schedule.level,
+            target=target,
+            ops=registries.ops,
+            options=schedule.options,
+            codes=registries.codes(),
+            delete_rules=registries.delete_rules,
+            trace_rules=registries.trace_rules,
+            read_write=registries.checkers.make_read_write(),
+            layout_checkers=registries.checkers,
+            anchor_types=registries.anchor_types,
+        )
+        for warning in self.plugins.warnings:
+            environment.warn(warning)
+        return environment
+
+
+def make_kernel(
+    *,
+    strict: bool = False,
+    folder: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Kernel:
+    """Load the plugins and the configuration that holds in a folder.
+
+    Raises:
+        PluginError: with `strict`, for every installed plugin that can't be loaded.
+        InputFileError: the configuration is malformed.
+    """
+    environ = os.environ if environ is None else environ
+    config = find_config(folder)
+    plugins = load_plugins(config=config, environ=environ, strict=strict)
+    return Kernel(plugins, config, (*_project(config), *_environment(environ)))
+
+
+def _project(config: ProjectConfig) -> list[Source]:
+    if config.file is None:
+        return []
+    options = config.options()
+    if config.level is not None:
+        options.setdefault("ge.oo.level", config.level)
+    return [Source(PROJECT, options, config.enable, config.disable, str(config.file))]
+
+
+def _environment(environ: Mapping[str, str]) -> list[Source]:
+    options = {
+        name.removeprefix(ENVIRONMENT_PREFIX).replace("__", "."): value
+        for name, value in sorted(environ.items())
+        if name.startswith(ENVIRONMENT_PREFIX)
+    }
+    # GE reads this one from the environment itself.
+    if "OP_NO_REUSE_MEM" in environ:
+        options["OP_NO_REUSE_MEM"] = environ["OP_NO_REUSE_MEM"]
+    return [Source(ENVIRONMENT, options, origin="environment")] if options else []
+
+
+_lock = threading.Lock()
+_kernels: dict[tuple[bool, str, str], Kernel] = {}
+
+
+def default_kernel(*, strict: bool = False) -> Kernel:
+    """The kernel for the working directory; loaded once per process, folder and environment."""
+    watched = ("GE_DISABLE_PLUGINS", "OP_NO_REUSE_MEM")
+    seen = {
+        name: value
+        for name, value in os.environ.items()
+        if name in watched or name.startswith(ENVIRONMENT_PREFIX)
+    }
+    key = (strict, str(Path.cwd()), repr(sorted(seen.items())))
+    with _lock:
+        found = _kernels.get(key)
+        if found is None:
+            found = _kernels[key] = make_kernel(strict=strict)
+        return found
+
+
+def forget_kernels() -> None:
+    """Drop what `default_kernel` remembers; for tests that install plugins."""
+    with _lock:
+        _kernels.clear()

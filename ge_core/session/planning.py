@@ -1,0 +1,67 @@
+"""The MEM_ASSIGN step: from a graph to a plan, by the assigner that was asked for."""
+
+from __future__ import annotations
+
+from ge_core.errors import GeError, PlanError
+from ge_core.ir import Graph
+from ge_core.memory import Plan
+from ge_core.memory.build import Facts, build_problem
+from ge_core.memory.problem import Budget, MemoryProblem, Placement
+from ge_core.memory.result import check_placement, plan_from
+from ge_core.passes.planning import Schedule
+from ge_core.session.kernel import Kernel
+from ge_core.session.request import CompileRequest
+from ge_core.targets import Target
+
+DEFAULT_ASSIGNER = "best"
+
+
+class Planner:
+    """Plans graphs of one compile: the same target, options and assigner each time."""
+
+    def __init__(
+        self, kernel: Kernel, target: Target, schedule: Schedule, request: CompileRequest
+    ) -> None:
+        self.kernel = kernel
+        self.target = target
+        self.level = schedule.level.name
+        self.options = schedule.options.as_dict()
+        self.timeout = request.timeout
+        self.assigner_name = request.assigner or kernel.config.assigner or DEFAULT_ASSIGNER
+        if self.options.get("ge.exec.disableReuseMemory") == "1" and request.assigner is None:
+            self.assigner_name = "bump"
+
+    def plan(self, graph: Graph) -> Plan:
+        """A checked plan.
+
+        Raises:
+            LayoutConflict: placement constraints contradict each other.
+            PlanError: the assigner failed or placed wrongly; names its package.
+        """
+        problem, facts = self.problem(graph)
+        placement = self._assign(problem)
+        plan = plan_from(problem, placement, facts)
+        plan.target, plan.level = self.target.name, self.level
+        plan.options = dict(sorted(self.options.items()))
+        return plan
+
+    def problem(self, graph: Graph) -> tuple[MemoryProblem, Facts]:
+        """What is to be placed."""
+        return build_problem(graph, self.kernel.ops, self.target, self.options)
+
+    def _assign(self, problem: MemoryProblem) -> Placement:
+        assigner = self.kernel.assigners.make(self.assigner_name)
+        owner = str(self.kernel.assigners.entry(self.assigner_name).owner)
+        try:
+            placement = assigner.assign(problem, Budget(seconds=self.timeout))
+            check_placement(problem, placement)
+        except GeError as error:
+            if error.owner is None:
+                error.owner = owner
+            raise
+        except Exception as error:
+            raise PlanError(
+                f"assigner {self.assigner_name!r} failed: {type(error).__name__}: {error}",
+                owner=owner,
+            ) from error
+        return placement

@@ -1,0 +1,64 @@
+"""What a user asked for: the arguments of a compile, read and checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ge_core.errors import UsageError
+from ge_core.passes.precedence import ARGUMENTS, LEVEL, Source
+
+Objective = Literal["copies", "peak"]
+OBJECTIVES: tuple[Objective, ...] = ("copies", "peak")
+
+
+@dataclass(frozen=True)
+class CompileRequest:
+    """The arguments of one compile.
+
+    Attributes:
+        level: O0 to O4 or a plugin's; None leaves it to configuration (O3 by default).
+        input_shapes: shapes of graph inputs whose file leaves dimensions open.
+        options: texts by option name (`ge.*`, `owner.Pass.field`).
+        enable, disable: names of passes.
+        pipeline: a pipeline's text, name or TOML file.
+        target, assigner: names, or a TOML file for the target.
+        objective: `peak` (the default) never takes a higher peak than O1's for fewer copies.
+        verify_each, audit: check structure, and that passes edit through the graph's methods only.
+        timeout: seconds that the assigner may search; None for its own bound in steps.
+        strict_plugins: a plugin that failed to load is an error.
+        prove: whether to run the proof.
+    """
+
+    level: str | None = None
+    input_shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    enable: Sequence[str] = ()
+    disable: Sequence[str] = ()
+    pipeline: str | None = None
+    target: str | None = None
+    assigner: str | None = None
+    objective: Objective = "peak"
+    verify_each: bool = False
+    audit: bool = False
+    timeout: float | None = None
+    strict_plugins: bool = False
+    prove: bool = True
+
+    def __post_init__(self) -> None:
+        if self.objective not in OBJECTIVES:
+            raise UsageError(
+                f"objective {self.objective!r} is neither 'copies' nor 'peak'",
+                hint="see --objective",
+            )
+        for name, value in self.options.items():
+            if not isinstance(value, str):
+                raise UsageError(f"option {name!r} is given {value!r}, which is no text")
+
+    def source(self) -> Source:
+        """The arguments as the strongest source of settings."""
+        options = dict(self.options)
+        if self.level is not None:
+            options[LEVEL] = str(self.level)
+        return Source(ARGUMENTS, options, tuple(self.enable), tuple(self.disable), "arguments")

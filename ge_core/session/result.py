@@ -1,0 +1,157 @@
+"""`Result`: what came of a compile, and what can be done with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ge_core.errors import ProofError, UnknownNameError, near_matches
+from ge_core.ir import Graph
+from ge_core.memory import ARENA, Plan, PoolTotals
+from ge_core.passes.manager import PassRun
+from ge_core.passes.remarks import Remark, Remarks
+from ge_core.session.copies import CopyCount
+from ge_core.session.story import tell
+from ge_core.tasks import TaskList
+
+if TYPE_CHECKING:
+    from ge_core.proof import ProofResult
+    from ge_core.session.kernel import Kernel
+
+EMPTY_POOL = PoolTotals(0, 0, 0, True)
+
+
+@dataclass
+class Seconds:
+    """How long the parts of a compile took."""
+
+    load: float = 0.0
+    passes: float = 0.0
+    plan: float = 0.0
+    proof: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """Their sum."""
+        return self.load + self.passes + self.plan + self.proof
+
+
+@dataclass
+class Result:
+    """A compiled graph with its plan, tasks, proof and reasons.
+
+    Attributes:
+        original, graph: the graph as it was read, and as it is now.
+        plan, tasks: where every tensor lies, and what is launched.
+        remarks: everything that passes said; `remarks.final(node)` is the last word on a copy.
+        proof: None where it was switched off.
+        before, after: the copies of both graphs.
+    """
+
+    model: str
+    original: Graph
+    graph: Graph
+    plan: Plan
+    tasks: TaskList
+    remarks: Remarks
+    proof: ProofResult | None
+    level: str
+    target: str
+    assigner: str
+    before: CopyCount
+    after: CopyCount
+    passes: list[PassRun]
+    seconds: Seconds
+    warnings: list[str]
+    source_path: Path | None = None
+    kernel: Kernel | None = field(default=None, repr=False)
+
+    @property
+    def arena(self) -> PoolTotals:
+        """Totals of the arena: bytes, lower bound, bytes without reuse, whether optimal."""
+        return self.plan.pools.get(ARENA, EMPTY_POOL)
+
+    def check_proof(self) -> Result:
+        """This result. Raises `ProofError` with the first violations where the proof failed."""
+        if self.proof is not None and not self.proof.ok:
+            lines = [str(violation) for violation in self.proof.violations[:3]]
+            more = len(self.proof.violations) - len(lines)
+            if more > 0:
+                lines.append(f"and {more} more")
+            raise ProofError("the proof failed: " + "\n  ".join(lines))
+        return self
+
+    # ---- reasons -------------------------------------------------------------------------------
+
+    def explain(self, node: str | None = None) -> str:
+        """The story of one copy by its node's name, or of all of them.
+
+        Raises:
+            UnknownNameError: nothing was said of a node of that name.
+        """
+        finals = self.finals()
+        if node is None:
+            return "\n".join(tell(remark) for remark in finals)
+        said = self.remarks.of(node)
+        if not said:
+            near = near_matches(node, [remark.node for remark in finals])
+            raise UnknownNameError(f"no move, join, split or slice {node!r}", near=near)
+        final = self.remarks.final(node)
+        others = [remark for remark in said if remark is not final]
+        return "\n".join(tell(remark) for remark in ([final] if final else []) + others)
+
+    def finals(self) -> list[Remark]:
+        """The final remark of every copy, in the order of the original graph."""
+        place = {node.name: at for at, node in enumerate(self.original.all_nodes())}
+        return sorted(self.remarks.finals(), key=lambda remark: place.get(remark.node, len(place)))
+
+    # ---- running and writing -------------------------------------------------------------------
+
+    def run(self, feeds: Mapping[str, Any], *, executor: str = "numpy") -> dict[str, Any]:
+        """Execute once inside the arena; outputs by name.
+
+        Raises:
+            UsageError: an input is missing, or has another shape or dtype.
+            PluginError: no such executor is installed.
+        """
+        return dict(self.execute(feeds, executor=executor).outputs)
+
+    def execute(self, feeds: Mapping[str, Any], *, executor: str = "numpy") -> Any:
+        """As `run`, with what the executor says of arena and copies besides the outputs."""
+        from ge_core.session.execution import make_executor
+
+        return make_executor(self, executor).run(self.graph, self.plan, self.tasks, feeds)
+
+    def save(self, path: Path | str) -> None:
+        """Write the compiled graph; the suffix says in which format."""
+        from ge_core.session.files import save
+
+        save(
+            self.graph,
+            path,
+            plan=self.plan,
+            source_path=self.source_path,
+            metadata={"ge.report": json.dumps(self.summary(), sort_keys=True)},
+        )
+
+    # ---- reports -------------------------------------------------------------------------------
+
+    def summary(self) -> dict[str, Any]:
+        """The facts that are the same on every run: what a compiled file carries along."""
+        from ge_core.session.report import summary
+
+        return summary(self)
+
+    def report(self) -> dict[str, Any]:
+        """The document of `ge compile --format json` (`ge-compile/1`)."""
+        from ge_core.session.report import report
+
+        return report(self)
+
+    def __str__(self) -> str:
+        from ge_core.session.report import render
+
+        return render(self)

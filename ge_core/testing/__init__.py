@@ -1,0 +1,6 @@
+"""The kit for plugin authors: random graphs, and what tests of passes and planners need."""
+
+from ge_core.testing.choices import Choices, DrawnChoices, SeededChoices
+from ge_core.testing.random_graphs import GraphKnobs, random_graph
+
+__all__ = ["Choices", "DrawnChoices", "GraphKnobs", "SeededChoices", "random_graph"]
