@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ge_core.errors import OptionError, PluginError, near_matches
+from ge_core.errors import GeError, OptionError, PluginError, near_matches
 from ge_core.registry import Entry, Owner, Registry
 
 
@@ -75,8 +75,11 @@ class LevelRegistry(Registry[str]):
         # A level is what a user types after -O: it keeps the name that its author gave it.
         return Entry(entry.name, entry.value, owner)
 
-    def working(self, name: str) -> WorkingLevel:
+    def working(self, name: str, others: Sequence[str] = ()) -> WorkingLevel:
         """The level of that name, resolved.
+
+        Args:
+            others: what else may be given as a level, for the error's list.
 
         Raises:
             OptionError: (E10001) no such level; lists those there are.
@@ -88,12 +91,12 @@ class LevelRegistry(Registry[str]):
             if at in chain:
                 raise PluginError("level sets extend each other: " + " -> ".join([*chain, at]))
             if at not in self:
-                raise self._not_a_level(name, chain)
+                raise self._not_a_level(name, chain, others)
             chain.append(at)
             at = self.get(at)
         return WorkingLevel(str(name), (*chain, at))
 
-    def _not_a_level(self, name: str, chain: Sequence[str]) -> Exception:
+    def _not_a_level(self, name: str, chain: Sequence[str], others: Sequence[str]) -> GeError:
         if chain:
             owner = self.entry(chain[-1]).owner
             missing = self.get(chain[-1])
@@ -101,7 +104,8 @@ class LevelRegistry(Registry[str]):
                 f"level {chain[-1]!r} extends {missing!r}, which nobody registers",
                 owner=str(owner),
             )
-        known = [*map(str, Level), *(f"{e.name} ({e.owner})" for e in self.entries())]
+        sets = [f"{entry.name} ({entry.owner})" for entry in self.entries()]
+        known = [*map(str, Level), *sorted({*sets, *others})]
         return OptionError(
             f"value {name!r} for option ge.oo.level is not a level",
             near=near_matches(name, [*map(str, Level), *self.names()]),

@@ -123,7 +123,11 @@ def plan_passes(
     adjusted = adjust(catalog.passes, catalog.pipelines, value)
     overlays = overlay_sources(catalog.pipelines, value)
     settings = settle(
-        [*sources, *overlays], catalog.options, catalog.passes, catalog.pipelines.levels
+        [*sources, *overlays],
+        catalog.options,
+        catalog.passes,
+        catalog.pipelines.levels,
+        [f"{e.name} ({e.owner})" for e in catalog.pipelines.entries() if is_overlay(e.value)],
     )
     planner = _Planner(catalog, settings, adjusted)
     text = value if isinstance(value, PipelineText) else None
@@ -147,13 +151,19 @@ def _by_name(catalog: Catalog, pipeline: str | NamedPipeline | None) -> NamedPip
     return catalog.pipelines.select(pipeline) if isinstance(pipeline, str) else pipeline
 
 
+def is_overlay(value: object) -> bool:
+    """Whether a pipeline may be given as a level."""
+    return isinstance(value, Overlay)
+
+
 def _by_level(catalog: Catalog, sources: Sequence[Source]) -> NamedPipeline | None:
     """The overlay that the strongest level names, where it is not a level set."""
     ranked = sorted(sources, key=lambda source: source.rank)
     level = next((s.options[LEVEL] for s in ranked if LEVEL in s.options), None)
-    if level is None or level not in catalog.pipelines or level in catalog.pipelines.levels:
+    pipelines = catalog.pipelines
+    if level is None or level not in pipelines or level in pipelines.levels:
         return None
-    return catalog.pipelines.select(level)
+    return pipelines.select(level) if is_overlay(pipelines.get(level)) else None
 
 
 def _without_level(source: Source, level: str) -> Source:

@@ -42,6 +42,7 @@ class Source:
         options: texts by the name of an option, of a pass (on, off) or `Pass.field`.
         enable, disable: names of passes.
         origin: what a user reads of it: a flag, a file.
+        origins: how single options were given, by name (`--set ge.oo.level=O5`).
     """
 
     name: str
@@ -49,6 +50,7 @@ class Source:
     enable: tuple[str, ...] = ()
     disable: tuple[str, ...] = ()
     origin: str = ""
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.name not in STRENGTH:
@@ -58,6 +60,10 @@ class Source:
     def shown(self) -> str:
         """What a user reads of it."""
         return self.origin or self.name
+
+    def given(self, name: str) -> str:
+        """How an option was given, for errors."""
+        return self.origins.get(name) or f"{self.shown}: {name}={self.options[name]}"
 
     @property
     def rank(self) -> int:
@@ -190,15 +196,19 @@ def settle(
     options: OptionRegistry,
     passes: PassRegistry,
     levels: LevelRegistry,
+    other_levels: Sequence[str] = (),
 ) -> Settings:
     """Read all sources; several of one name count in the order given.
+
+    Args:
+        other_levels: what else may be given as the level, for the error's list.
 
     Raises:
         OptionError: (E10001) a value is not one, or a level does not exist; says who gave it.
         UnknownNameError: nobody declared an option or pass of that name.
     """
     ranked = sorted(sources, key=lambda source: source.rank)
-    return _Settling(ranked, options, passes, levels).settle()
+    return _Settling(ranked, options, passes, levels, other_levels).settle()
 
 
 class _Settling:
@@ -208,6 +218,7 @@ class _Settling:
         options: OptionRegistry,
         passes: PassRegistry,
         levels: LevelRegistry,
+        other_levels: Sequence[str],
     ) -> None:
         self.sources = sources
         self.options = options
@@ -216,6 +227,7 @@ class _Settling:
         self.warnings: list[str] = []
         self.values: dict[str, OptionValue] = {}
         self.pass_options: dict[str, dict[str, OptionValue]] = {}
+        self.other_levels = tuple(other_levels)
         strict = self._first(STRICT)
         if strict is not None:
             options.check(STRICT, *strict)
@@ -235,7 +247,7 @@ class _Settling:
 
     def _first(self, name: str) -> tuple[str, str] | None:
         return next(
-            ((s.options[name], f"{s.shown}: {name}") for s in self.sources if name in s.options),
+            ((s.options[name], s.given(name)) for s in self.sources if name in s.options),
             None,
         )
 
@@ -244,12 +256,10 @@ class _Settling:
         if given is None:
             return self.levels.working(DEFAULT_LEVEL)
         try:
-            return self.levels.working(given[0])
+            return self.levels.working(given[0], self.other_levels)
         except OptionError as error:
-            where = f"given by: {given[1]}={given[0]}"
-            raise OptionError(
-                error.message, near=error.near, hint=f"{where}\n  {error.hint}"
-            ) from None
+            hint = _joined(f"given by: {given[1]}", error.hint)
+            raise OptionError(error.message, near=error.near, hint=hint) from None
 
     def _read(self, source: Source) -> _Switches:
         on = {self._pass(name, source): f"enable {name}" for name in source.enable}
@@ -269,7 +279,7 @@ class _Settling:
     ) -> None:
         option = self.options.get(name)
         if self.strict or not option.tolerant:
-            self.options.check(name, value, f"{source.shown}: {name}={value}")
+            self.options.check(name, value, source.given(name))
         self.values.setdefault(name, OptionValue(value, source.shown, source.rank))
         if name == SWITCH:
             self._read_switches(value, source, on, off)
@@ -295,7 +305,7 @@ class _Settling:
                 raise OptionError(
                     f"value {text!r} for option {SWITCH} is invalid: {problem}",
                     near=near_matches(name, self.passes.names()),
-                    hint=f"given by: {source.shown}",
+                    hint=f"given by: {source.given(SWITCH)}",
                 )
             else:
                 self.warnings.append(f"{SWITCH}: {problem}; ignored")
@@ -315,7 +325,7 @@ class _Settling:
             raise UnknownNameError(
                 f"no option {name!r}",
                 near=near_matches(name, known),
-                hint=_joined(f"given by: {source.shown}", self.options.missing_hint),
+                hint=_joined(f"given by: {source.given(name)}", self.options.missing_hint),
             )
         given = OptionValue(value, source.shown, source.rank)
         self.pass_options.setdefault(owner, {}).setdefault(field_name, given)
@@ -325,7 +335,7 @@ class _Settling:
             return value in ("on", "true")
         raise OptionError(
             f"value {value!r} for pass {name} is invalid: the value must be on or off",
-            hint=f"given by: {source.shown}",
+            hint=f"given by: {source.given(name)}",
         )
 
     def _pass(self, name: str, source: Source) -> str:

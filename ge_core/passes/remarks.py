@@ -8,7 +8,7 @@ kernel's own two codes (`ge_core.passes.closing`).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import IO, Any
@@ -141,12 +141,16 @@ class Remarks:
         self._final: dict[str, Remark] = {}
 
     def add(self, remark: Remark) -> None:
-        """Keep a remark. A node's last decisive one is its final one; applied beats the others."""
+        """Keep a remark. A node's last decisive one is its final one.
+
+        What was applied stays so whatever other passes say; only its own pass may take it back.
+        """
         self._all.append(remark)
         if _WEIGHT[remark.kind] == 0:
             return
         before = self._final.get(remark.node)
-        if before is None or _WEIGHT[remark.kind] >= _WEIGHT[before.kind]:
+        stronger = before is None or _WEIGHT[remark.kind] >= _WEIGHT[before.kind]
+        if stronger or (before is not None and before.pass_name == remark.pass_name):
             self._final[remark.node] = remark
 
     def mark(self) -> int:
@@ -180,7 +184,7 @@ class Remarks:
         """How many nodes ended with a remark of this kind."""
         return sum(1 for remark in self._final.values() if remark.kind is kind)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Remark]:
         return iter(self._all)
 
     def __len__(self) -> int:

@@ -33,6 +33,8 @@ class PluginFailure:
             words = "; ".join(line.strip() for line in str(error).splitlines())
         elif isinstance(error, SystemExit):
             words = f"it tried to end the process (SystemExit: {error.code})"
+        elif isinstance(error, ImportError) and str(error):
+            words = str(error)
         else:
             text = str(error)
             words = f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,107 @@
+"""The kernel's own instruments: dumps of the graph, and counts of ops."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from ge_core.errors import PassError
+from ge_core.ir import Graph, print_graph, save_graph_file, write_atomically
+from ge_core.passes.context import PassContext
+from ge_core.passes.instruments import CompileStarted, Instrument
+
+
+class DumpGraphs(Instrument):
+    """Writes the graph into a folder after passes: `003_TensorMoveDeletePass.json` and `.txt`.
+
+    Args:
+        passes: only after these; every one by default.
+        only_changed: not after a pass that left the graph as it was.
+        only_failed: only where a pass fails: the graph as that pass found it.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        passes: Collection[str] | None = None,
+        only_changed: bool = True,
+        only_failed: bool = False,
+    ) -> None:
+        self._folder = folder
+        self._passes = None if passes is None else frozenset(passes)
+        self._only_changed = only_changed
+        self._only_failed = only_failed
+        self._count = 0
+
+    def compile_started(self, event: CompileStarted) -> None:
+        """Dump the graph as it came in."""
+        self._count = 0
+        if not self._only_failed:
+            self._write(event.graph, "start")
+
+    def after_pass(self, ctx: PassContext, changed: bool, seconds: float) -> None:
+        """Dump what a pass left."""
+        self._count += 1
+        if not self._only_failed and (changed or not self._only_changed):
+            self._dump(ctx)
+
+    def pass_failed(self, ctx: PassContext, error: PassError) -> None:
+        """Dump what a pass failed on."""
+        self._count += 1
+        if self._only_failed:
+            self._dump(ctx)
+
+    def _dump(self, ctx: PassContext) -> None:
+        name = ctx.declaration.name
+        if self._passes is None or name in self._passes:
+            self._write(ctx.environment.root, name)
+
+    def _write(self, graph: Graph, name: str) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        stem = self._folder / f"{self._count:03}_{name}"
+        save_graph_file(graph, stem.with_name(stem.name + ".json"))
+        write_atomically(stem.with_name(stem.name + ".txt"), print_graph(graph).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class OpChange:
+    """How many nodes of each op type a pass added or removed."""
+
+    name: str
+    by_op: dict[str, int]
+
+
+class CountOps(Instrument):
+    """Counts ops before and after each pass.
+
+    Attributes:
+        changes: of the passes that changed a count, in order.
+    """
+
+    def __init__(self) -> None:
+        self.changes: list[OpChange] = []
+        self._before: Counter[str] = Counter()
+
+    def before_pass(self, ctx: PassContext) -> None:
+        """Count."""
+        self._before = _count(ctx.environment.root)
+
+    def after_pass(self, ctx: PassContext, changed: bool, seconds: float) -> None:
+        """Count again."""
+        if not changed:
+            return
+        after = _count(ctx.environment.root)
+        by_op = {
+            op: after[op] - self._before[op]
+            for op in sorted({*after, *self._before})
+            if after[op] != self._before[op]
+        }
+        if by_op:
+            self.changes.append(OpChange(ctx.declaration.name, by_op))
+
+
+def _count(root: Graph) -> Counter[str]:
+    return Counter(node.op for node in root.all_nodes())
