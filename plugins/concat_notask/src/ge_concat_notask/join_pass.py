@@ -53,8 +53,7 @@ class JoinPass(GraphPass, codes=COMMON_CODES | JOIN_CODES):
             _say(ctx, node, first, None if alone else the_one_edge(first, refusals))
             return
         mark_join(graph, node, self.claim, rules.roots)
-        for root in rules.roots:
-            memory.forget(root)
+        memory.marked_join(rules.roots)
         ctx.applied(node, "NO_TASK", bytes=_bytes(node), parts="operands")
         early = early_bytes(rules.roots, listing)
         if early:

@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from ge_concat_notask import producers
+from ge_concat_notask.kinds import own_kinds
 from ge_concat_notask.memory import Chain, Memory
 from ge_concat_notask.pieces import piece_refusal, sum_refusal
 from ge_concat_notask.refusal import Refusal, refuse
-from ge_concat_notask.scene import has_unknown_shape, in_unknown_graph, own_kinds
+from ge_concat_notask.scene import has_unknown_shape, in_unknown_graph
 from ge_core.api import (
     BlockTable,
     InputAnchor,
@@ -124,13 +125,12 @@ class JoinRules:
 
     def _kind(self, at: int) -> Iterator[Refusal]:
         edge = self.operands[at]
-        expected, _ = producers.kind_of(self.chains[0])
-        kind, other = producers.kind_of(self.chains[at])
-        if other is not None:
-            kind = other.desc.mem_type
+        expected, first = producers.asked_kind(self.chains[0])
+        kind, output = producers.asked_kind(self.chains[at])
         if kind != expected:
-            blame = (other or edge, self.operands[0])
-            yield refuse("MEMORY_KINDS_DIFFER", blame, edge=edge, memory=expected, other=kind)
+            yield refuse(
+                "MEMORY_KINDS_DIFFER", (output, first), edge=edge, memory=expected, other=kind
+            )
 
     def _virtual_readers(self) -> Iterator[Refusal]:
         for output in self.node.outputs:
@@ -148,6 +148,9 @@ class JoinRules:
         for edge, chain in zip(self.operands, self.chains, strict=True):
             yield from producers.wanted_elsewhere(chain, self.memory, self.node, edge)
             yield from producers.overwritten(chain, self.memory, self.node, edge)
+            yield from self._wished_kind(chain.root)
+        for output in self.node.outputs:
+            yield from self._wished_kind(output)
         yield from self._result_overwritten()
 
     def _whole(self) -> Iterator[Refusal]:
@@ -163,6 +166,14 @@ class JoinRules:
         found = sum_refusal(self.node.outputs[0].desc, self.descs)
         if found is not None:
             yield found
+
+    def _wished_kind(self, output: OutputAnchor) -> Iterator[Refusal]:
+        """Whoever reads an operand or the result moves the whole buffer to the kind it wants."""
+        expected, first = producers.asked_kind(self.chains[0])
+        for kind, who in self.memory.uses(output).kinds:
+            if kind != expected:
+                yield refuse("MEMORY_KINDS_DIFFER", (who, first), memory=expected, other=kind)
+                return
 
     def _result_overwritten(self) -> Iterator[Refusal]:
         writers = self.memory.uses(self.node.outputs[0]).writers

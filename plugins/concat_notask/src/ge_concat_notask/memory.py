@@ -8,10 +8,11 @@ only tensors that are claimed with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from ge_concat_notask.kinds import input_kinds, output_kinds
 from ge_concat_notask.marks import CUT, JOINED, is_marked, is_virtual, lays_out
 from ge_core.api import (
     Graph,
@@ -59,6 +60,7 @@ class Uses:
         results: inputs of NetOutputs, of the root and of subgraphs.
         placing: inputs of nodes that want what they read at a place of their choice.
         virtual: inputs of nodes whose own memory follows that of others.
+        kinds: special memory kinds that are asked for the bytes, with who asks.
     """
 
     readers: list[InputAnchor] = field(default_factory=list)
@@ -66,6 +68,7 @@ class Uses:
     results: list[InputAnchor] = field(default_factory=list)
     placing: list[InputAnchor] = field(default_factory=list)
     virtual: list[InputAnchor] = field(default_factory=list)
+    kinds: list[tuple[str, InputAnchor | OutputAnchor]] = field(default_factory=list)
 
 
 class Memory:
@@ -120,21 +123,40 @@ class Memory:
             known = self._uses[output] = self._walk(output)
         return known
 
-    def forget(self, output: OutputAnchor) -> None:
-        """Look again: a node that touches these bytes has been marked."""
-        self._uses.pop(output, None)
+    def marked_split(self, node: Node) -> None:
+        """Book that a split was marked: what touches its outputs touches its input as well."""
+        edge = node.inputs[0]
+        if edge.source is None:
+            return
+        uses = self._uses.get(self.chain(edge.source).root)
+        if uses is None:
+            return
+        uses.virtual.append(edge)
+        uses.placing.append(edge)
+        for output in node.outputs:
+            piece = self.uses(output)
+            for name in ("readers", "writers", "results", "placing", "virtual", "kinds"):
+                getattr(uses, name).extend(getattr(piece, name))
+
+    def marked_join(self, roots: Iterable[OutputAnchor]) -> None:
+        """Book that a join was marked: look at its operands again when somebody asks."""
+        for root in roots:
+            self._uses.pop(root, None)
 
     def _walk(self, start: OutputAnchor) -> Uses:
         uses = Uses()
         seen = {start}
         waiting = [start]
         while waiting:
-            for reader in waiting.pop().readers:
+            output = waiting.pop()
+            uses.kinds.extend((kind, output) for kind in output_kinds(output))
+            for reader in output.readers:
                 self.steps += 1
-                for output in self._classify(reader, uses):
-                    if output not in seen:
-                        seen.add(output)
-                        waiting.append(output)
+                uses.kinds.extend((kind, reader) for kind in input_kinds(reader))
+                for same in self._classify(reader, uses):
+                    if same not in seen:
+                        seen.add(same)
+                        waiting.append(same)
         return uses
 
     def _classify(self, reader: InputAnchor, uses: Uses) -> Iterator[OutputAnchor]:

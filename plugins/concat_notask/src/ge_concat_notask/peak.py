@@ -1,8 +1,9 @@
-"""What a join without a task may cost: its buffer is whole from the first operand on.
+"""What a node without a task may cost: its buffer is whole for as long as any part is needed.
 
 With a task every operand has a buffer of its own, from its producer to its last reader, and the
 result another one, from the join on. Without, one buffer lives from the first producer on: at the
 join that halves the need, but between the producers it holds bytes that nobody has written yet.
+A split without a task keeps its whole input until the last reader of the last piece.
 Whether that raises the peak depends on the rest of the graph: the planner decides, and `unmark`
 takes a mark back.
 """
@@ -41,3 +42,14 @@ def early_bytes(roots: Sequence[OutputAnchor], listing: Listing) -> int:
         if after > before + 1:
             return sum(size for (at, _), size in size_at.items() if at >= after)
     return 0
+
+
+def late_bytes(outputs: Sequence[OutputAnchor], listing: Listing) -> int:
+    """Bytes of a split's pieces whose readers in the split's graph are done before another's are."""
+    last: list[tuple[int, int]] = []
+    for output in outputs:
+        positions = [listing.at(reader.node) for reader in output.readers]
+        if positions:
+            last.append((max(positions), output.desc.data_bytes or 0))
+    end = max((at for at, _ in last), default=0)
+    return sum(size for at, size in last if at < end)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from ge_concat_notask.kinds import ORDINARY, output_kinds
 from ge_concat_notask.marks import (
     CUT,
     JOINED,
@@ -23,7 +24,6 @@ from ge_concat_notask.marks import (
 )
 from ge_concat_notask.memory import Chain, Memory
 from ge_concat_notask.refusal import Refusal, refuse
-from ge_concat_notask.scene import same_kind
 from ge_core.api import InputAnchor, Node, OpRegistry, OutputAnchor
 
 VARIABLE_NAME: Final = "ref_var_src_var_name"
@@ -96,13 +96,12 @@ def _memory_rule(node: Node, ops: OpRegistry) -> str | None:
     return None
 
 
-def kind_of(chain: Chain) -> tuple[str, OutputAnchor | None]:
-    """The memory kind of the tensor, and a producer behind it that lies in another kind."""
-    kind = same_kind(chain.outputs[0].desc.mem_type)
+def asked_kind(chain: Chain) -> tuple[str, OutputAnchor]:
+    """The special memory kind that producers ask for, and who asks; else the ordinary one."""
     for output in chain.outputs:
-        if same_kind(output.desc.mem_type) != kind:
+        for kind in output_kinds(output):
             return kind, output
-    return kind, None
+    return ORDINARY, chain.outputs[0]
 
 
 def wanted_elsewhere(

@@ -37,22 +37,22 @@ COMMON_CODES: Final[Codes] = {
     "UNTRACED_SOURCE": ("the owner of its memory was not found", "pre_type"),
     "SUBGRAPH_PRODUCER": ("{producer} delivers the result of a subgraph", "pre_subgraph"),
     "CLAIMED": ("{producer} is an operand of another join", "locked"),
-    "LAID_OUT_READER": ("{reader} wants {producer} in a layout of its own", "locked"),
     "ALSO_GRAPH_OUTPUT": ("{producer} is a result of the graph as well", "netoutput"),
     "LAID_OUT_PRODUCER": ("{producer} has {attribute}, a memory rule of its own", "pre_attr"),
     "OVERWRITTEN": ("{writer} overwrites it", "written"),
     "VIRTUAL_READER": ("{reader} needs no task itself and follows its memory", "output"),
+    "MEMORY_KINDS_DIFFER": ("{memory} and {other} memory are asked for its parts", "mem_type"),
     "ON_CHIP_MEMORY": ("it works in on-chip memory {memory}", "lx_mem"),
-    "RESERVES_EARLY": ("{bytes_early} bytes are reserved before they are written", None),
     "RAISES_PEAK": ("without a task it would need a larger arena", "peak"),
 }
 """Given by joins and splits alike."""
 
 JOIN_CODES: Final[Codes] = {
+    "LAID_OUT_READER": ("{reader} wants {producer} in a layout of its own", "locked"),
+    "RESERVES_EARLY": ("{bytes_early} bytes are reserved before they are written", None),
     "SCALAR_OPERAND": ("operand {at} has no dimension", "scalar"),
     "EMPTY_OPERAND": ("operand {at} has no elements", "align32"),
     "SAME_SOURCE": ("operands {first} and {at} are the same memory", "same_source"),
-    "MEMORY_KINDS_DIFFER": ("operands lie in {memory} and {other} memory", "mem_type"),
     "RESULT_OVERWRITTEN": ("{writer} overwrites the result, {reader} reads an operand", "written"),
     "ON_CHIP_NAME": ("its name says that on-chip slicing made it", "lx_name"),
 }
@@ -63,6 +63,7 @@ PACK_CODES: Final[Codes] = {
 }
 
 SPLIT_CODES: Final[Codes] = {
+    "HOLDS_LONGER": ("{bytes_late} bytes stay reserved after their last reader", None),
     "GRAPH_INPUT_BEHIND": ("{producer} hands on graph input {source}", "pre_type"),
     "RESULT_READER": ("output {at} is a result of a graph", "output"),
     "READER_TYPE": ("{reader}, a {op}, can't read a part of a buffer", "output"),

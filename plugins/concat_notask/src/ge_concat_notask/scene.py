@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ge_concat_notask.refusal import Refusal, refuse
-from ge_core.api import Graph, Node, TensorDesc
+from ge_core.api import Graph, Node
 
 SINGLE_OP = "_single_op_scene"
 SEPARATE = "_memory_discontiguous_allocation"
@@ -46,15 +46,3 @@ def has_unknown_shape(node: Node) -> bool:
 def in_unknown_graph(node: Node) -> bool:
     """Whether the node's own graph is of unknown shape, or was cut for dynamic shapes."""
     return node.graph is not None and any(node.graph.attrs.get(name) for name in _UNKNOWN)
-
-
-def same_kind(mem_type: str) -> str:
-    """A memory kind, with the ordinary ones made equal."""
-    return "HBM" if mem_type in ("HBM", "DDR") else mem_type
-
-
-def own_kinds(node: Node) -> list[str]:
-    """The memory kinds that a node's own inputs and outputs ask for."""
-    asked: list[TensorDesc] = [a.own_desc for a in node.inputs if a.own_desc is not None]
-    asked += [output.desc for output in node.outputs]
-    return [same_kind(desc.mem_type) for desc in asked]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ge_concat_notask.marks import is_marked, mark_split
 from ge_concat_notask.memory import Memory
+from ge_concat_notask.peak import Listing, late_bytes
 from ge_concat_notask.pieces import blocks_of, total_bytes
 from ge_concat_notask.refusal import COMMON_CODES, SPLIT_CODES, Refusal, refuse, the_one_edge
 from ge_concat_notask.scene import scene_refusal
@@ -31,7 +32,7 @@ class SplitNotaskPass(GraphPass, codes=COMMON_CODES | SPLIT_CODES):
         if not nodes:
             return
         scene = scene_refusal(graph)
-        memory, blocks = Memory(ctx.ops), blocks_of(ctx.target)
+        memory, listing, blocks = Memory(ctx.ops), Listing(graph), blocks_of(ctx.target)
         for node in nodes:
             if is_marked(node):
                 ctx.applied(node, "MARKED_BEFORE")
@@ -49,10 +50,11 @@ class SplitNotaskPass(GraphPass, codes=COMMON_CODES | SPLIT_CODES):
                 _say(ctx, node, first, None if edge in node.inputs else edge)
                 continue
             mark_split(graph, node)
-            source = node.inputs[0].source
-            assert source is not None
-            memory.forget(memory.chain(source).root)
+            memory.marked_split(node)
             ctx.applied(node, "NO_TASK", bytes=_bytes(node), parts="outputs")
+            late = late_bytes(node.outputs, listing)
+            if late:
+                ctx.analysis(node, "HOLDS_LONGER", bytes=late, bytes_late=late)
 
 
 _TARGETS = ("SplitD", "SplitVD")

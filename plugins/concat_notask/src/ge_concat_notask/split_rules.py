@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from ge_concat_notask import axis, producers
+from ge_concat_notask.kinds import own_kinds
 from ge_concat_notask.marks import CUT, JOINED, NO_TASK, PACKED_IN, SHARES_INPUT
 from ge_concat_notask.memory import Chain, Memory, Uses
 from ge_concat_notask.pieces import piece_refusal, sum_refusal
 from ge_concat_notask.refusal import Refusal, refuse
-from ge_concat_notask.scene import has_unknown_shape, in_unknown_graph, own_kinds
+from ge_concat_notask.scene import has_unknown_shape, in_unknown_graph
 from ge_core.api import BlockTable, InputAnchor, Node, OpRegistry, OutputAnchor, Target, bits
 
 _ON_CHIP: Final = ("L1", "L2")
@@ -74,6 +75,7 @@ class SplitRules:
         if in_unknown_graph(self.node):
             yield refuse("UNKNOWN_GRAPH")
         yield from self._overwritten(edge, chain)
+        yield from self._kinds(chain)
 
     # ---- shape ---------------------------------------------------------------------------------
 
@@ -237,6 +239,15 @@ class SplitRules:
                         at=at,
                         writer=writer.node.name,
                     )
+
+    def _kinds(self, chain: Chain) -> Iterator[Refusal]:
+        """Whoever reads the input or a piece moves the whole buffer to the kind it wants."""
+        expected, first = producers.asked_kind(chain)
+        for output in (chain.root, *self.node.outputs):
+            for kind, who in self.memory.uses(output).kinds:
+                if kind != expected:
+                    yield refuse("MEMORY_KINDS_DIFFER", (who, first), memory=expected, other=kind)
+                    return
 
     def _shared(self, chain: Chain, whole: Uses, upstream: set[Node]) -> bool:
         """Whether anyone but this split may still want the input as it is."""
