@@ -1,8 +1,8 @@
 """`IntervalMap`: which value each byte address of a pool holds.
 
-The map covers every address from 0 upwards with pieces. A write of n bytes cuts at most two pieces
-and forgets those that it covers, so that the cost of a run is O(log n) per write on average plus the
-pieces that are forgotten, each of which some earlier write has made.
+The map covers every address from 0 upwards with pieces. A write cuts at most two pieces and forgets
+those that it covers: O(log n) on average, plus the pieces forgotten, each of which some earlier
+write has made.
 """
 
 from __future__ import annotations

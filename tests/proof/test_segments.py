@@ -5,14 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ge_core.proof.rows import cut, gather, interleave
 from ge_core.proof.segments import (
     Segment,
     Segments,
     atoms,
-    cut,
     fingerprint,
-    gather,
-    interleave,
     join,
     length,
     plain,
