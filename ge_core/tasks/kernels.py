@@ -27,26 +27,45 @@ SOURCES: Final = ("ge", "onnx")
 
 
 class KernelContext(Protocol):
-    """What a kernel may ask of the executor.
+    """What a kernel may ask of the executor."""
 
-    Attributes:
-        call: call path of the node instance.
-        traits: of the node's op.
-        origin: names of the original nodes that the node stands for.
-        seed: for random ops: from `origin` and how often the node ran before, so that a rewritten
-            graph draws the same numbers as the original.
-        writes: inputs that the node updates in place.
-        scribbles: inputs whose bytes are lost after the node has run; the executor sees to that.
-        aliases: output -> input whose memory it is.
-    """
+    @property
+    def call(self) -> Call:
+        """Call path of the node instance."""
+        ...
 
-    call: Call
-    traits: OpTraits
-    origin: str
-    seed: int
-    writes: Sequence[int]
-    scribbles: Sequence[int]
-    aliases: Mapping[int, int]
+    @property
+    def traits(self) -> OpTraits:
+        """Traits of the node's op."""
+        ...
+
+    @property
+    def origin(self) -> str:
+        """Names of the original nodes that the node stands for."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """For random ops: from `origin` and how often the node ran before.
+
+        A rewritten graph draws the same numbers as the original.
+        """
+        ...
+
+    @property
+    def writes(self) -> Sequence[int]:
+        """Inputs that the node updates in place."""
+        ...
+
+    @property
+    def scribbles(self) -> Sequence[int]:
+        """Inputs whose bytes are lost after the node has run; the executor sees to that."""
+        ...
+
+    @property
+    def aliases(self) -> Mapping[int, int]:
+        """Output -> input whose memory it is."""
+        ...
 
 
 class Kernel(Protocol):

@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from ge_core.ir.dtypes import BITS
+from ge_core.api import bits
 
 Array = NDArray[Any]
 Bytes = NDArray[np.uint8]
@@ -49,13 +49,13 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
 
 def sub_byte_bits(name: str) -> int | None:
     """Bits of an element that shares its byte with others; None for whole bytes."""
-    width = BITS[name]
+    width = bits(name)
     return width if width is not None and width < 8 else None
 
 
 def is_stored(name: str) -> bool:
     """Whether tensors of this dtype have bytes at all."""
-    return BITS[name] is not None
+    return bits(name) is not None
 
 
 def to_storage(array: Array, name: str) -> Bytes:

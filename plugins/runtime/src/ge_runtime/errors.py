@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ge_core.errors import GeError
+from ge_core.api import GeError
 
 
 class ExecutionError(GeError):

@@ -7,8 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ge_core.memory import ARENA, Plan
-from ge_core.tasks import Region, TaskList
+from ge_core.api import ARENA, Plan, Region, TaskList
 from ge_runtime.dtypes import Bytes
 
 _ALIGN: Final = 64
@@ -29,6 +28,10 @@ class Pools:
         """Size of the arena, as really allocated."""
         arena = self.buffers.get(ARENA)
         return 0 if arena is None else arena.size
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes of every pool, by name."""
+        return {name: buffer.size for name, buffer in sorted(self.buffers.items())}
 
     def view(self, region: Region) -> Bytes:
         """The bytes of a region, in place: one dimension, or rows of a strided one."""

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ge_core.ir import TensorDesc
-from ge_core.tasks import Region
+from ge_core.api import Region, TensorDesc
 from ge_runtime.dtypes import (
     Array,
     Bytes,
@@ -28,19 +27,27 @@ MISSING: Final = object()
 class Cell:
     """A run-time buffer of its own: the memory of one tensor without a place in the plan."""
 
-    __slots__ = ("bytes", "name", "value")
+    __slots__ = ("bytes", "name", "used", "value")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.value: Any = MISSING
         self.bytes = 0
         """The most that it held."""
+        self.used = False
 
     def put(self, value: Any) -> None:
         """Hold a value; arrays are kept as they are, not copied."""
         self.value = value
+        self.used = True
         if isinstance(value, np.ndarray) and value.dtype != object:
             self.bytes = max(self.bytes, int(value.nbytes))
+
+    def clear(self) -> None:
+        """Hold nothing, as before a run."""
+        self.value = MISSING
+        self.used = False
+        self.bytes = 0
 
     def get(self) -> Any:
         """The value. Raises `ExecutionError` when nothing was written yet."""

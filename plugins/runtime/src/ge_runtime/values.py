@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ge_core.ir import InputAnchor, TensorDesc
+from ge_core.api import InputAnchor, TensorDesc
 from ge_runtime.dtypes import Array, numpy_dtype, sub_byte_bits
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from ge_core.tasks import Kernels
+    from ge_core.api import Kernels
 
 _LAYOUT: Final = (
     ("join", ("ConcatD", "ConcatV2D", "PhonyConcat"), "*"),

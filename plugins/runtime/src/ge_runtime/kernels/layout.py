@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ge_core.ir import InputAnchor, Node, TensorDesc
-from ge_core.tasks import KernelContext
+from ge_core.api import InputAnchor, KernelContext, Node, TensorDesc
 from ge_runtime.dtypes import Array, Bytes, from_storage
 from ge_runtime.kernels.standin import compute as stand_in
 from ge_runtime.kernels.standin import storage_of

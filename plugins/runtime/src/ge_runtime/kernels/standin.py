@@ -9,15 +9,14 @@ that real kernels behind it have something to work on.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 
-from ge_core.ir import Node, TensorDesc
-from ge_core.ir.desc import freeze
-from ge_core.tasks import KernelContext
+from ge_core.api import KernelContext, Node, TensorDesc
 from ge_runtime.dtypes import Array, Bytes, from_storage, numpy_dtype, sub_byte_bits, to_storage
 from ge_runtime.values import feed_digest
 
@@ -52,7 +51,8 @@ def compute(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
     state.update(node.op.encode())
     for name in sorted(node.attrs):
         if name not in _PLACEMENT and not name.startswith("_"):
-            state.update(f"\0{name}={freeze(node.attrs[name])!r}".encode())
+            text = json.dumps(node.attrs[name], sort_keys=True, default=repr)
+            state.update(f"\0{name}={text}".encode())
     traits = ctx.traits
     if traits.collective or traits.side_effect:
         state.update(ctx.origin.encode())

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ge_core.ir import Node
-from ge_core.tasks import KernelContext
+from ge_core.api import KernelContext, Node
 from ge_runtime.dtypes import Array
 from ge_runtime.kernels.standin import compute as stand_in
 

@@ -1,0 +1,111 @@
+"""`NumpyExecutor`: the driver that runs a compiled graph inside its planned arena."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ge_core.api import Graph, Kernels, OpRegistry, Plan, TaskList, register_builtin_ops
+from ge_runtime.kernels import register
+from ge_runtime.layout import Layout
+from ge_runtime.machine import LOOP_LIMIT, Machine
+from ge_runtime.result import RunResult, collect
+
+
+def default_ops() -> OpRegistry:
+    """GE's own ops only."""
+    ops = OpRegistry()
+    register_builtin_ops(ops)
+    return ops
+
+
+def default_kernels() -> Kernels:
+    """The runtime's own kernels only."""
+    kernels = Kernels()
+    register(kernels)
+    return kernels
+
+
+class NumpyExecutor:
+    """Executes task lists inside one real arena per pool.
+
+    Args:
+        ops: traits of the graph's ops; GE's own by default.
+        kernels: what computes them; the runtime's own by default.
+        hostile: poison an op's outputs even where they lie on its inputs, unless the op may work
+            in place there.
+        fill_dead: poison bytes after the last access that the plan names.
+        record_reads: note digests of everything that nodes read (`RunResult.reads`).
+        loop_limit: turns after which a loop is taken to be endless.
+
+    What was prepared for a graph, plan and task list is kept for the next run of the same three,
+    so that one executor must not be used by two threads at once.
+    """
+
+    def __init__(
+        self,
+        ops: OpRegistry | None = None,
+        kernels: Kernels | None = None,
+        *,
+        hostile: bool = False,
+        fill_dead: bool = True,
+        record_reads: bool = False,
+        loop_limit: int = LOOP_LIMIT,
+    ) -> None:
+        self.ops = ops
+        self.kernels = kernels
+        self.hostile = hostile
+        self.fill_dead = fill_dead
+        self.record_reads = record_reads
+        self.loop_limit = loop_limit
+        self._prepared: tuple[Graph, int, Plan, TaskList, Machine] | None = None
+
+    def run(
+        self,
+        graph: Graph,
+        plan: Plan,
+        tasks: TaskList,
+        feeds: Mapping[str, Any],
+        *,
+        ops: OpRegistry | None = None,
+        kernels: Kernels | None = None,
+    ) -> RunResult:
+        """Run once with these inputs by name. The caller's arrays are neither kept nor changed.
+
+        Args:
+            ops, kernels: instead of the executor's own, from this run on.
+
+        Raises:
+            ExecutionError: an input is missing or another tensor than declared, an op has no
+                kernel, or a kernel fails.
+            LimitExceeded: a loop does not come to an end.
+        """
+        if (ops is not None and ops is not self.ops) or (
+            kernels is not None and kernels is not self.kernels
+        ):
+            self.ops, self.kernels = ops or self.ops, kernels or self.kernels
+            self._prepared = None
+        machine = self._machine(graph.root, plan, tasks)
+        return collect(machine, machine.run(feeds))
+
+    def _machine(self, graph: Graph, plan: Plan, tasks: TaskList) -> Machine:
+        if self._prepared is not None:
+            known, version, known_plan, known_tasks, machine = self._prepared
+            same = known is graph and version == graph.version
+            if same and known_plan is plan and known_tasks is tasks:
+                return machine
+        self.ops = self.ops or default_ops()
+        self.kernels = self.kernels or default_kernels()
+        layout = Layout(
+            graph, self.ops, plan, tasks, hostile=self.hostile, fill_dead=self.fill_dead
+        )
+        machine = Machine(
+            graph,
+            self.ops,
+            self.kernels,
+            layout,
+            record_reads=self.record_reads,
+            loop_limit=self.loop_limit,
+        )
+        self._prepared = (graph, graph.version, plan, tasks, machine)
+        return machine

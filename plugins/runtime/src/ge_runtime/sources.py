@@ -1,0 +1,124 @@
+"""The values a run starts from: graph inputs, constants, variables."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from ge_core.api import Graph, Node, OpRegistry, TensorDesc
+from ge_runtime.dtypes import from_storage, is_stored, numpy_dtype, sub_byte_bits
+from ge_runtime.errors import ExecutionError
+from ge_runtime.kernels.standin import named_tensor
+
+_OPEN_DIM: Final = 2
+"""What an open dimension of a generated input becomes."""
+
+
+def input_name(node: Node) -> str:
+    """The name feeds use for a graph input: its port's where it has one, else the node's."""
+    return node.outputs[0].name or node.name
+
+
+def make_feeds(
+    graph: Graph, ops: OpRegistry, seed: int = 0, given: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Inputs for a run: those given, and seeded ones for the rest.
+
+    The same seed and name give the same values, whatever else the graph contains. Floats are
+    normal, integers small and not negative, so that they can count and index.
+
+    Raises:
+        ExecutionError: an input that is no tensor isn't given, or a given name is no input.
+    """
+    feeds = dict(given or {})
+    nodes = [node for node in graph.root.nodes if ops.kind(node) == "data" and node.outputs]
+    known = {name for node in nodes for name in (node.name, input_name(node))}
+    stray = [name for name in feeds if name not in known]
+    if stray:
+        raise ExecutionError(
+            f"no input {stray[0]!r}", near=sorted(known)[:5], hint="name inputs as the graph does"
+        )
+    for node in nodes:
+        name = input_name(node)
+        if name not in feeds and node.name not in feeds:
+            feeds[name] = _random_tensor(node, random.Random(f"{seed}\0{name}"))
+    return feeds
+
+
+def _random_tensor(node: Node, rng: random.Random) -> Any:
+    desc = node.outputs[0].desc
+    shape = tuple(dim if dim >= 0 else _OPEN_DIM for dim in desc.shape or ())
+    generator = np.random.default_rng(rng.getrandbits(64))
+    count = int(np.prod(shape, dtype=np.int64))
+    if desc.dtype == "string":
+        text = np.empty(count, np.object_)
+        text[:] = [f"text {value}" for value in generator.integers(0, 100, count).tolist()]
+        return text.reshape(shape)
+    if desc.dtype == "undefined":
+        if desc.size is None:
+            raise ExecutionError(f"input {node.name!r} has no type to make a value for")
+        return generator.integers(0, 256, desc.size, np.uint8)
+    width = sub_byte_bits(desc.dtype)
+    if width is not None:
+        raw = generator.integers(0, 256, (count * width + 7) // 8, np.uint8)
+        return from_storage(raw, desc.dtype, shape)
+    dtype = numpy_dtype(desc.dtype)
+    if dtype.kind == "b":
+        return generator.integers(0, 2, shape).astype(dtype)
+    if dtype.kind in "iu":
+        return generator.integers(0, 4, shape).astype(dtype)
+    values = generator.standard_normal(shape)
+    if dtype.kind == "c":
+        return (values + 1j * generator.standard_normal(shape)).astype(dtype)
+    return np.asarray(values).astype(dtype)
+
+
+def fed(node: Node, feeds: Mapping[str, Any]) -> Any:
+    """The value of a graph input, as an array of its dtype.
+
+    Raises:
+        ExecutionError: it isn't given, or has another dtype or shape.
+    """
+    desc = node.outputs[0].desc
+    value = feeds.get(input_name(node), feeds.get(node.name))
+    if value is None:
+        if input_name(node) in feeds or node.name in feeds:
+            return None
+        raise ExecutionError(f"no value for input {input_name(node)!r}")
+    if isinstance(value, (list, tuple)) and desc.dtype == "undefined":
+        return [np.asarray(item) for item in value]
+    array = value if isinstance(value, np.ndarray) else np.asarray(value)
+    if desc.dtype == "undefined":
+        return array
+    want = numpy_dtype(desc.dtype)
+    if not isinstance(value, np.ndarray) or (want.kind == "O" and array.dtype.kind in "UST"):
+        array = array.astype(want)
+    if array.dtype != want or not _fits(array.shape, desc):
+        raise ExecutionError(
+            f"input {input_name(node)!r} is {desc!r}, given {array.dtype}{list(array.shape)}"
+        )
+    return array
+
+
+def stored(node: Node) -> Any:
+    """The value of a constant or variable: its bytes, else something that follows from its name."""
+    desc = node.outputs[0].desc
+    if node.value is None or not is_stored(desc.dtype) or desc.data_bytes is None:
+        return named_tensor(desc, "\0".join(node.origin) or node.name)
+    raw = np.frombuffer(node.value.read(), np.uint8)
+    if raw.size < desc.data_bytes:
+        raise ExecutionError(
+            f"constant {node.name!r} has {raw.size} bytes for {desc.data_bytes} of {desc!r}"
+        )
+    return from_storage(raw[: desc.data_bytes], desc.dtype, desc.shape or ())
+
+
+def _fits(shape: tuple[int, ...], desc: TensorDesc) -> bool:
+    if desc.shape is None:
+        return True
+    return len(shape) == len(desc.shape) and all(
+        want in (-1, dim) for dim, want in zip(shape, desc.shape, strict=True)
+    )
