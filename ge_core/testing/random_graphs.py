@@ -142,7 +142,9 @@ class _Generator:
         op = self.pick.pick(("Assign", "ScatterUpdate"))
         attrs = {"reference": True} if op == "ScatterUpdate" else {}
         desc = target.desc.replace(attrs={}, reuse_input=0)
-        node = self._node(build, op, [target, value], [desc], attrs=attrs, writes=(0,))
+        node = self._node(
+            build, op, [target, value], [desc], attrs=attrs, writes=(0,), kind="store"
+        )
         self.memory[node.outputs[0]] = self.memory[target]
         pool.append(node.outputs[0])
 
@@ -282,8 +284,9 @@ class _Generator:
         facts = dict(attrs or {})
         if self.knobs.streams > 1:
             facts["stream_id"] = self.pick.integer(0, self.knobs.streams - 1)
-        if kind != "view":
-            outputs = [_bare(desc) if desc.reuse_input is None else desc for desc in outputs]
+        if kind not in ("view", "store"):
+            # Described like a source, which may be a view: that alone makes this node none.
+            outputs = [_bare(desc) for desc in outputs]
         node = build.node(
             op,
             *sources,
