@@ -232,6 +232,11 @@ class _Generator:
         source = self.pick.pick(pool)
         sub = self._arm(build, [source], 0, source.desc, depth)
         self._calling(build, pool, "PartitionedCall", [source], {"f": sub}, source.desc)
+        # What a call hands straight through is the caller's memory still, constant or not.
+        passed, out = sub.graph.data_nodes[0].outputs[0], sub.graph.net_output
+        result = None if out is None else out.inputs[0].source
+        if result is not None and self.memory[result] is self.memory[passed]:
+            self.memory[pool[-1]] = self.memory[source]
 
     def _branch(self, build: GraphBuilder, pool: list[OutputAnchor], depth: int) -> None:
         source, switch = self.pick.pick(pool), self.pick.pick(pool)
