@@ -28,10 +28,10 @@ def execute(step: Step, machine: Machine) -> None:
     try:
         if step.before:
             machine.poison(step.before)
-        if step.kind == "move":
-            _move(step, machine)
-        elif step.is_view:
+        if step.is_view:
             _view(step, machine)
+        elif step.kind == "move":
+            _move(step, machine)
         else:
             _compute(step, machine)
         step.context.turn += 1

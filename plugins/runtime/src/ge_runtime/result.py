@@ -74,6 +74,8 @@ def collect(machine: Machine, root: Frame) -> RunResult:
         boundary_copy_bytes=copies.boundary.bytes,
         arena_bytes=0 if layout is None else layout.pools.arena_bytes,
         pool_bytes={} if layout is None else layout.pools.sizes(),
-        unplanned={cell.name: cell.bytes for cell in machine.cells.in_use()},
+        unplanned={}
+        if layout is None
+        else {cell.name: cell.bytes for cell in machine.cells.in_use()},
         reads=machine.reads,
     )
