@@ -1,1 +1,27 @@
-"""Removes TensorMove nodes whose copy cannot be observed."""
+"""Removal of TensorMove nodes whose copy nobody can see."""
+
+from typing import Any
+
+from ge_core.api import Level, Stage, hookimpl
+from ge_tensormove.codes import CODES
+from ge_tensormove.trace_rules import register_trace_rules
+
+
+@hookimpl
+def ge_register_passes(passes: Any) -> None:
+    """Declare the pass."""
+    passes.add(
+        "ge_tensormove.delete_pass:TensorMoveDeletePass",
+        levels=Level.O3.and_above(),
+        stage=Stage.TENSOR_MOVE,
+        preserves=("symbols", "ge_tensormove"),
+        handles=("move",),
+        codes=CODES,
+        summary="Removes TensorMove nodes whose copy nobody can see.",
+    )
+
+
+@hookimpl
+def ge_register_trace_rules(rules: Any) -> None:
+    """Declare how a trace leaves and enters subgraphs, follows views, and where it stops."""
+    register_trace_rules(rules)

@@ -1,0 +1,37 @@
+"""R2: memory that the caller hands in, and gets back."""
+
+from __future__ import annotations
+
+from ge_core.api import InputAnchor, Keep
+from ge_tensormove.candidate import Candidate
+from ge_tensormove.reuse_options import INPUTS_OPTION, PAIRS_OPTION
+
+
+class UserMemory:
+    """Keeps copies of graph inputs that the caller has not declared reusable.
+
+    Asked even where the readers only read, as in GE: the declaration is a promise not to rely on
+    the input any more. GE takes any pair that names the input; where the copy's memory becomes a
+    graph output, here the pair has to name that output too.
+    """
+
+    def __call__(self, copy: Candidate) -> Keep | None:
+        """Judge one copy."""
+        if not copy.run.is_data(copy.origin.node):
+            return None
+        source = copy.origin.node
+        index = source.attrs.get("index")
+        if not isinstance(index, int) or isinstance(index, bool):
+            return Keep("R2_NO_INDEX", blame=source, fields={"source": source.name})
+        declared = copy.run.declared
+        if not declared.names(index):
+            hint = {"set": f"{INPUTS_OPTION}={index}"}
+            return Keep("R2_NOT_DECLARED", blame=source, hint=hint, fields={"index": index})
+        reached = copy.run.memory.of_type(copy.output, "results") if copy.copy.outputs else []
+        outputs = [anchor.index for anchor in reached if isinstance(anchor, InputAnchor)]
+        undeclared = declared.undeclared_output(index, outputs)
+        if undeclared is None:
+            return None
+        hint = {"set": f"{PAIRS_OPTION}={index},{undeclared}"}
+        fields = {"index": index, "output": undeclared}
+        return Keep("R2_OTHER_OUTPUT", blame=source, hint=hint, fields=fields)

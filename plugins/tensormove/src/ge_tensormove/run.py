@@ -1,0 +1,161 @@
+"""What one run of the pass knows of the graph, kept right while copies go."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ge_core.api import (
+    DATA_LIKE,
+    VAR_LIKE,
+    AliasClasses,
+    Anchor,
+    Effects,
+    InputAnchor,
+    Interfaces,
+    LayoutChecks,
+    Node,
+    Order,
+    OutputAnchor,
+    PassContext,
+    Scheme,
+    Sources,
+    SourceTracer,
+    Waypoint,
+    is_free_join,
+    is_free_split,
+    ref_of,
+)
+from ge_tensormove.readers import ReaderTable
+from ge_tensormove.reuse_options import INPUTS_OPTION, PAIRS_OPTION, Declarations
+from ge_tensormove.trace_rules import is_control_flow
+
+NAME_MARK: Final = "ref_var_src_var_name"
+_HANDLES: Final = frozenset({"VarHandleOp", "VarIsInitializedOp", "TemporaryVariable"})
+
+
+class Run:
+    """The tables behind all answers.
+
+    Attributes:
+        memory: alias classes of what is one memory, with the types "writes" (an input that is
+            overwritten, an output that names a variable), "results" (inputs of the root's
+            NetOutput), "pieces" (parts of task-free joins and splits), "named" (outputs that name
+            a variable) and "fixed" (outputs of constants, variables and graph inputs).
+        symbols: GE's alias classes, with anchor types.
+        further_rules: what plugins contribute to the chain.
+        verdicts: the code last given for each copy.
+    """
+
+    def __init__(self, ctx: PassContext, search_limit: int) -> None:
+        env = ctx.environment
+        self.ops = env.ops
+        self.root = env.root
+        ends = Interfaces(lasting=True)
+        self.effects = Effects(self.ops, ends)
+        self.order = Order(self.root, self.ops)
+        self.tracer = SourceTracer(self.root, self.ops, env.trace_rules, ends)
+        self.sources = Sources(self.tracer, self.is_clear)
+        self.readers = ReaderTable(self.ops, self.effects)
+        self.memory = AliasClasses(self.root, self.ops, Scheme.MEMORY, self._types)
+        self.symbols = ctx.symbols
+        self.declared = Declarations(ctx.option(PAIRS_OPTION), ctx.option(INPUTS_OPTION))
+        self.layout = (
+            None
+            if not ctx.layout_checkers
+            else LayoutChecks(ctx.layout_checkers, self.root, self.ops, ctx.option)
+        )
+        self.further_rules = ctx.delete_rules()
+        self.verdicts: dict[Node, str] = {}
+        self._most_steps = search_limit * sum(len(graph) for graph in self.root.all_graphs())
+
+    # ---- nodes ---------------------------------------------------------------------------------
+
+    def is_data(self, node: Node) -> bool:
+        """Whether the node brings in a value from outside its graph."""
+        return node.op in DATA_LIKE
+
+    def is_special(self, output: OutputAnchor) -> bool:
+        """Whether a source keeps its value for other runs, or for others who know its name.
+
+        Variables and constants of all kinds, and what names a variable on the node or the output.
+        (GE looks at fewer: a FileConstant's copy would let a store overwrite the weights.)
+        """
+        node = output.node
+        if self.ops.kind(node) in ("constant", "variable") or node.op in VAR_LIKE | _HANDLES:
+            return True
+        names = (node.attrs.get(NAME_MARK), output.desc.attrs.get(NAME_MARK))
+        return any(isinstance(name, str) and name for name in names)
+
+    def is_control_flow(self, node: Node) -> bool:
+        """Whether which value the node delivers is known only when it has run."""
+        return is_control_flow(node, self.ops)
+
+    def may_search(self) -> bool:
+        """Whether another search for an order is within the bound on work."""
+        return self.order.steps <= self._most_steps
+
+    # ---- the way to the source -----------------------------------------------------------------
+
+    def is_clear(self, via: tuple[Waypoint, ...], following: OutputAnchor) -> bool:
+        """Whether a stretch of a trace is passed by nobody else."""
+        return self.blocked(via, following) is None
+
+    def blocked(
+        self, via: tuple[Waypoint, ...], following: OutputAnchor
+    ) -> tuple[str, Waypoint] | None:
+        """Why a stretch of a trace is not for this copy alone: the code and where; or None."""
+        for point in (*via, Waypoint(following.node, following)):
+            if self.is_control_flow(point.node):
+                return "R3_CONTROL_FLOW", point
+            if point.output is None:
+                continue
+            if self.has_hidden_fork(point.output):
+                return "R3_HIDDEN_FORK", point
+            if len(point.output.readers) > 1:
+                return "R3_SHARED_ABOVE", point
+        return None
+
+    def has_hidden_fork(self, output: OutputAnchor) -> bool:
+        """Whether another output of the node is the same input's memory, and is read."""
+        node = output.node
+        if len(node.outputs) < 2:
+            return False
+        at = ref_of(output, self.ops)
+        return at is not None and any(
+            other is not output and other.readers and ref_of(other, self.ops) == at
+            for other in node.outputs
+        )
+
+    # ---- types ---------------------------------------------------------------------------------
+
+    def _types(self, anchor: Anchor) -> list[str]:
+        node = anchor.node
+        found: list[str] = []
+        if is_free_join(node) or is_free_split(node):
+            found.append("pieces")
+        if isinstance(anchor, InputAnchor):
+            if self.effects.plain_kind(anchor).writes:
+                found.append("writes")
+            if node.op == "NetOutput" and node.graph is self.root:
+                found.append("results")
+            return found
+        if NAME_MARK in anchor.desc.attrs or NAME_MARK in node.attrs:
+            found += ("writes", "named")
+        if self.ops.kind(node) in ("constant", "variable") or (
+            node.op in DATA_LIKE and node.graph is self.root
+        ):
+            found.append("fixed")
+        return found
+
+    # ---- keeping up ----------------------------------------------------------------------------
+
+    def removed(self, copy_input: InputAnchor, source: OutputAnchor, gone: OutputAnchor) -> None:
+        """A copy has been removed from the graph; its readers are fed by its source now."""
+        self.order.vouch()
+        self.readers.bypassed(copy_input, source, gone)
+        self.sources.replaced(gone, source)
+        for classes in (self.memory, self.symbols):
+            if copy_input in classes and gone in classes:
+                classes.join(copy_input, gone)
+            classes.discard(copy_input)
+            classes.discard(gone)
