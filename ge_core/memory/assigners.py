@@ -46,5 +46,7 @@ class AssignerRegistry(Registry[AssignerSource]):
                 f"assigner {name!r} can't be made: {type(error).__name__}: {error}", owner=owner
             ) from error
         if not callable(getattr(assigner, "assign", None)):
-            raise PluginError(f"assigner {name!r} has no method assign(problem, budget)", owner=owner)
+            raise PluginError(
+                f"assigner {name!r} has no method assign(problem, budget)", owner=owner
+            )
         return cast(Assigner, assigner)

@@ -48,11 +48,14 @@ class Clock:
         last: per stream of that scope the position of the last access, 0 for none.
         start: per scope from the outermost in, per stream, the last position that reaches every
             writer.
+        sure: per stream of an outermost scope, the positions between which the bytes are in use
+            whatever the other streams have done; (1, 0) for none, empty where that is not known.
     """
 
     scope: int
     last: tuple[int, ...]
     start: tuple[int, ...]
+    sure: tuple[tuple[int, int], ...] = ()
 
 
 class StreamOrder:

@@ -335,6 +335,12 @@ _KINDS: Final[dict[type, str]] = {
     list: "a list",
     dict: "an object",
 }
+
+
+def _is_position(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
 _IO: Final = (None, "input", "output", "constant", "variable")
 
 
@@ -366,7 +372,7 @@ def _tensor(entry: Any, where: str) -> PlanTensor:
     if alias is not None and not isinstance(alias, str):
         raise InputFileError("expected a tensor's name", field=f"{where}.alias_of")
     life = _get(entry, "life", list, where)
-    if len(life) != 2 or not all(type(at) is int and at >= 0 for at in life):
+    if len(life) != 2 or not all(map(_is_position, life)):
         raise InputFileError("expected two positions", field=f"{where}.life")
     strided, run = entry.get("strided"), entry.get("run")
     return PlanTensor(

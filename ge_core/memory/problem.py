@@ -77,7 +77,9 @@ class Cluster:
     def __post_init__(self) -> None:
         if not self.pieces or min(delta for delta, _ in self.pieces) != 0:
             raise PlanError(f"cluster {self.name!r} has no piece at its start")
-        if self.align < 1 or (self.fixed is not None and (self.fixed < 0 or self.fixed % self.align)):
+        if self.align < 1 or (
+            self.fixed is not None and (self.fixed < 0 or self.fixed % self.align)
+        ):
             raise PlanError(
                 f"cluster {self.name!r}: offset {self.fixed} is no multiple of {self.align}"
             )

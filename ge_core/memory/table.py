@@ -37,7 +37,8 @@ def _row(place: PlanTensor | PlanWorkspace) -> tuple[str, ...]:
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
-        "  " + "  ".join(
+        "  "
+        + "  ".join(
             cell.rjust(width) if at < 2 else cell.ljust(width)
             for at, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
