@@ -5,7 +5,6 @@
 
 from ge_core.tasks.generate import EXPANSION_LIMIT, generate_tasks
 from ge_core.tasks.kernels import Kernel, KernelContext, KernelEntry, Kernels
-from ge_core.tasks.listing import run_order
 from ge_core.tasks.marks import kernel_library, set_marks
 from ge_core.tasks.model import (
     SCHEMA,
@@ -30,7 +29,6 @@ __all__ = [
     "EXPANSION_LIMIT",
     "generate_tasks",
     "kernel_library",
-    "run_order",
     "set_marks",
     # computing ops
     "Kernel",

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import Final
 
+from ge_core.analysis import listed_order
 from ge_core.errors import LimitExceeded
 from ge_core.ir import Graph, Node
 from ge_core.memory.plan import Plan
 from ge_core.ops import OpRegistry, is_no_task, ref_of, scribbled_inputs, written_inputs
-from ge_core.tasks.listing import run_order
 from ge_core.tasks.marks import kernel_library, mark_first_and_last
 from ge_core.tasks.model import Call, DumpDescriptor, Region, Task, TaskKind, TaskList
 
@@ -116,7 +116,7 @@ class _Expansion:
     def _order(self, graph: Graph) -> list[Node]:
         order = self._orders.get(graph)
         if order is None:
-            order = self._orders[graph] = run_order(graph)
+            order = self._orders[graph] = listed_order(graph)
         self._left -= len(order)
         if self._left < 0:
             raise LimitExceeded(
