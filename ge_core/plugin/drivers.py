@@ -6,7 +6,7 @@ A frontend's or backend's entry point is named after the file suffix that it han
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from ge_core.ir import Graph
     from ge_core.memory import Plan
-    from ge_core.tasks import TaskList
+    from ge_core.ops import OpRegistry
+    from ge_core.tasks import Kernels, TaskList
 
 FRONTENDS: Final = "ge_core.frontends.v1"
 BACKENDS: Final = "ge_core.backends.v1"
@@ -59,10 +60,56 @@ class Backend(Protocol):
 
 @runtime_checkable
 class Executor(Protocol):
-    """Executes a compiled graph inside its planned arena."""
+    """Executes a compiled graph inside its planned arena, and the original without a plan.
 
-    def run(self, graph: Graph, plan: Plan, tasks: TaskList, feeds: Mapping[str, Any]) -> Any:
-        """Run once with these inputs by name; the result says what was computed and copied."""
+    Values are the executor's own (numpy arrays, for the one that comes with the product); the
+    kernel hands them on and looks at none.
+    """
+
+    def run(
+        self,
+        graph: Graph,
+        plan: Plan,
+        tasks: TaskList,
+        feeds: Mapping[str, Any],
+        *,
+        ops: OpRegistry | None = None,
+        kernels: Kernels | None = None,
+    ) -> Any:
+        """Run once with these inputs by name.
+
+        Returns an object with `outputs` by name, `arena_bytes`, `executed_copies` and
+        `executed_copy_bytes`.
+        """
+
+    def reference(
+        self,
+        graph: Graph,
+        feeds: Mapping[str, Any],
+        *,
+        ops: OpRegistry | None = None,
+        kernels: Kernels | None = None,
+    ) -> Any:
+        """Run without a plan, every output in memory of its own; answers as `run` does."""
+
+    def make_feeds(
+        self,
+        graph: Graph,
+        seed: int = 0,
+        given: Mapping[str, Any] | None = None,
+        *,
+        ops: OpRegistry | None = None,
+    ) -> dict[str, Any]:
+        """Inputs for a run: those given, and seeded ones for the rest."""
+
+    def read_feeds(self, path: Path, graph: Graph) -> dict[str, Any]:
+        """Inputs by name from a file. Raises `InputFileError`."""
+
+    def write_outputs(self, path: Path, outputs: Mapping[str, Any]) -> None:
+        """Outputs by name into a file, which is replaced as a whole."""
+
+    def compare(self, a: Mapping[str, Any], b: Mapping[str, Any]) -> Sequence[Any]:
+        """Outputs of two runs: objects with name, shape, dtype, bit_exact, max_abs_diff."""
 
 
 def driver(group: str, name: str) -> Any:

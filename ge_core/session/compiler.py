@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from ge_core.ir import Graph, clone
 from ge_core.memory import Plan
 from ge_core.passes.environment import Environment
 from ge_core.passes.manager import PassManager
 from ge_core.passes.stages import Stage
-from ge_core.proof import ProofResult, verify_compile
 from ge_core.session.copies import count_copies
 from ge_core.session.kernel import Kernel
 from ge_core.session.peak import keep_peak
@@ -20,6 +20,9 @@ from ge_core.session.request import CompileRequest
 from ge_core.session.result import Result, Seconds
 from ge_core.session.scheduling import schedule_for
 from ge_core.tasks import TaskList, generate_tasks
+
+if TYPE_CHECKING:
+    from ge_core.proof import ProofResult
 
 
 class Compiler:
@@ -138,6 +141,8 @@ class _Compile:
         self.seconds.plan += perf_counter() - start
 
     def _prove(self, plan: Plan, tasks: TaskList) -> ProofResult:
+        from ge_core.proof import verify_compile
+
         return verify_compile(
             self.original,
             self.graph,

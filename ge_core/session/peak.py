@@ -32,7 +32,7 @@ def keep_peak(
     reference = baseline()
     problem, _ = planner.problem(reference)
     # Cheap in the usual case: what is below O1's lower bound is below its plan.
-    if reached <= lower_bound(problem).get(ARENA, 0):
+    if reached <= lower_bound(problem, ARENA):
         return plan
     allowed = _peak(planner.plan(reference))
     if reached <= allowed:

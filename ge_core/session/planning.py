@@ -5,9 +5,10 @@ from __future__ import annotations
 from ge_core.errors import GeError, PlanError
 from ge_core.ir import Graph
 from ge_core.memory import Plan
-from ge_core.memory.build import Facts, build_problem
+from ge_core.memory.assemble import plan_from
+from ge_core.memory.build import build_problem
+from ge_core.memory.facts import PlanFacts
 from ge_core.memory.problem import Budget, MemoryProblem, Placement
-from ge_core.memory.result import check_placement, plan_from
 from ge_core.passes.planning import Schedule
 from ge_core.session.kernel import Kernel
 from ge_core.session.request import CompileRequest
@@ -39,22 +40,20 @@ class Planner:
             PlanError: the assigner failed or placed wrongly; names its package.
         """
         problem, facts = self.problem(graph)
-        placement = self._assign(problem)
-        plan = plan_from(problem, placement, facts)
-        plan.target, plan.level = self.target.name, self.level
+        owner = str(self.kernel.assigners.entry(self.assigner_name).owner)
+        placement = self._assign(problem, owner)
+        plan = plan_from(problem, placement, facts, level=self.level, owner=owner)
         plan.options = dict(sorted(self.options.items()))
         return plan
 
-    def problem(self, graph: Graph) -> tuple[MemoryProblem, Facts]:
+    def problem(self, graph: Graph) -> tuple[MemoryProblem, PlanFacts]:
         """What is to be placed."""
         return build_problem(graph, self.kernel.ops, self.target, self.options)
 
-    def _assign(self, problem: MemoryProblem) -> Placement:
+    def _assign(self, problem: MemoryProblem, owner: str) -> Placement:
         assigner = self.kernel.assigners.make(self.assigner_name)
-        owner = str(self.kernel.assigners.entry(self.assigner_name).owner)
         try:
-            placement = assigner.assign(problem, Budget(seconds=self.timeout))
-            check_placement(problem, placement)
+            return assigner.assign(problem, Budget(seconds=self.timeout))
         except GeError as error:
             if error.owner is None:
                 error.owner = owner
@@ -64,4 +63,3 @@ class Planner:
                 f"assigner {self.assigner_name!r} failed: {type(error).__name__}: {error}",
                 owner=owner,
             ) from error
-        return placement

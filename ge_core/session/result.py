@@ -123,7 +123,15 @@ class Result:
         """As `run`, with what the executor says of arena and copies besides the outputs."""
         from ge_core.session.execution import make_executor
 
-        return make_executor(self, executor).run(self.graph, self.plan, self.tasks, feeds)
+        assert self.kernel is not None
+        return make_executor(executor).run(
+            self.graph,
+            self.plan,
+            self.tasks,
+            feeds,
+            ops=self.kernel.ops,
+            kernels=self.kernel.registries.kernels,
+        )
 
     def save(self, path: Path | str) -> None:
         """Write the compiled graph; the suffix says in which format."""

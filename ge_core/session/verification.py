@@ -11,7 +11,7 @@ from ge_core.memory import Plan
 from ge_core.proof import ProofResult, verify_compile
 from ge_core.session.files import load
 from ge_core.session.kernel import default_kernel
-from ge_core.tasks import TaskList
+from ge_core.tasks.document import read_tasks
 
 
 def verify_files(
@@ -42,7 +42,7 @@ def verify_files(
     original = load(model, input_shapes=dict(shapes))
     graph = load(compiled)
     layout = _read_plan(plan)
-    task_list = None if tasks is None else _read_tasks(tasks)
+    task_list = None if tasks is None else read_tasks(tasks)
     return verify_compile(
         original,
         graph,
@@ -57,15 +57,6 @@ def verify_files(
 def _read_plan(path: Path) -> Plan:
     try:
         return Plan.from_json(_document(path))
-    except InputFileError as error:
-        raise error.in_file(str(path)) from error
-
-
-def _read_tasks(path: Path) -> TaskList:
-    from ge_core.tasks.document import read_tasks
-
-    try:
-        return read_tasks(_document(path))
     except InputFileError as error:
         raise error.in_file(str(path)) from error
 

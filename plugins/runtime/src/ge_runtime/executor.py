@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ge_core.api import Graph, Kernels, OpRegistry, Plan, TaskList, register_builtin_ops
+from ge_runtime.compare import Comparison, compare
+from ge_runtime.files import read_feeds, write_outputs
 from ge_runtime.kernels import register
 from ge_runtime.layout import Layout
 from ge_runtime.machine import LOOP_LIMIT, Machine
 from ge_runtime.result import RunResult, collect
+from ge_runtime.sources import make_feeds
 
 
 def default_ops() -> OpRegistry:
@@ -87,6 +91,42 @@ class NumpyExecutor:
             self._prepared = None
         machine = self._machine(graph.root, plan, tasks)
         return collect(machine, machine.run(feeds))
+
+    def reference(
+        self,
+        graph: Graph,
+        feeds: Mapping[str, Any],
+        *,
+        ops: OpRegistry | None = None,
+        kernels: Kernels | None = None,
+    ) -> RunResult:
+        """Run without a plan, every output in memory of its own. Raises as `run` does."""
+        from ge_runtime.reference import run_reference
+
+        return run_reference(graph, feeds, kernels or self.kernels, ops or self.ops)
+
+    def make_feeds(
+        self,
+        graph: Graph,
+        seed: int = 0,
+        given: Mapping[str, Any] | None = None,
+        *,
+        ops: OpRegistry | None = None,
+    ) -> dict[str, Any]:
+        """Inputs: those given, and seeded ones for the rest."""
+        return make_feeds(graph, ops or self.ops or default_ops(), seed, given)
+
+    def read_feeds(self, path: Path, graph: Graph) -> dict[str, Any]:
+        """Inputs by name from an `.npz` file."""
+        return read_feeds(path, graph)
+
+    def write_outputs(self, path: Path, outputs: Mapping[str, Any]) -> None:
+        """Outputs by name into an `.npz` file."""
+        write_outputs(path, outputs)
+
+    def compare(self, a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Comparison]:
+        """Outputs of two runs, bit by bit."""
+        return compare(a, b)
 
     def _machine(self, graph: Graph, plan: Plan, tasks: TaskList) -> Machine:
         if self._prepared is not None:

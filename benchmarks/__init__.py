@@ -1,0 +1,1 @@
+"""Measurements, each with what it is compared with in the same run."""

@@ -1,0 +1,141 @@
+"""Executing a result and comparing it with an unplanned run of the original."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ge_core.errors import PluginError
+from ge_core.plugin.drivers import EXECUTORS, Executor, driver
+from ge_core.session.report import size
+from ge_core.session.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class OutputCheck:
+    """One output: what it is, and, where it was compared, how it differs."""
+
+    name: str
+    shape: tuple[int, ...] | None
+    dtype: str | None
+    bit_exact: bool | None = None
+    max_abs_diff: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The record of `ge run`; a difference that is no number (NaN, infinity) is null."""
+        diff = self.max_abs_diff
+        return {
+            "name": self.name,
+            "shape": None if self.shape is None else list(self.shape),
+            "dtype": self.dtype,
+            "bit_exact": self.bit_exact,
+            "max_abs_diff": diff if diff is not None and abs(diff) != float("inf") else None,
+        }
+
+
+@dataclass
+class Execution:
+    """What one run did."""
+
+    result: Result
+    values: dict[str, Any]
+    outputs: list[OutputCheck]
+    arena_bytes: int
+    executed_copies: int
+    executed_copy_bytes: int
+    executor: Executor = field(repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no output was found to differ."""
+        return all(output.bit_exact is not False for output in self.outputs)
+
+    def to_json(self) -> dict[str, Any]:
+        """The `ge-run/1` document."""
+        return {
+            "schema": "ge-run/1",
+            "ok": self.ok,
+            "outputs": [output.to_json() for output in self.outputs],
+            "arena_bytes": self.arena_bytes,
+            "executed_copies": self.executed_copies,
+            "executed_copy_bytes": self.executed_copy_bytes,
+        }
+
+
+def make_executor(name: str) -> Executor:
+    """An executor by name. Raises `PluginError` where it lacks a method of the protocol."""
+    found = driver(EXECUTORS, name)
+    if not isinstance(found, Executor):
+        raise PluginError(f"executor {name!r} does not have the methods that executors have")
+    return found
+
+
+def execute(
+    result: Result,
+    *,
+    inputs: Path | None = None,
+    values: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    check: bool = False,
+    executor: str = "numpy",
+) -> Execution:
+    """Run a result once inside its arena.
+
+    Args:
+        inputs: a file of inputs by name.
+        values: inputs by name; they win over the file's. What neither gives is generated.
+        seed: of generated inputs.
+        check: compare with an unplanned run of the original graph.
+    """
+    runner = make_executor(executor)
+    assert result.kernel is not None
+    ops, kernels = result.kernel.ops, result.kernel.registries.kernels
+    given = {} if inputs is None else runner.read_feeds(inputs, result.original)
+    given.update(values or {})
+    feeds = runner.make_feeds(result.original, seed, given, ops=ops)
+    ran = runner.run(result.graph, result.plan, result.tasks, feeds, ops=ops, kernels=kernels)
+    if check:
+        reference = runner.reference(result.original, feeds, ops=ops, kernels=kernels)
+        compared = runner.compare(reference.outputs, ran.outputs)
+        outputs = [
+            OutputCheck(c.name, c.shape, c.dtype, c.bit_exact, c.max_abs_diff) for c in compared
+        ]
+    else:
+        outputs = [_described(name, value) for name, value in ran.outputs.items()]
+    return Execution(
+        result,
+        dict(ran.outputs),
+        outputs,
+        ran.arena_bytes,
+        ran.executed_copies,
+        ran.executed_copy_bytes,
+        runner,
+    )
+
+
+def _described(name: str, value: Any) -> OutputCheck:
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    return OutputCheck(
+        name, None if shape is None else tuple(shape), None if dtype is None else str(dtype)
+    )
+
+
+def write_outputs(path: Path, execution: Execution) -> None:
+    """Write the outputs in the executor's file format."""
+    execution.executor.write_outputs(path, execution.values)
+
+
+def render(execution: Execution) -> str:
+    """The run in a few lines."""
+    lines = []
+    for output in execution.outputs:
+        shape = "?" if output.shape is None else "x".join(map(str, output.shape)) or "scalar"
+        verdict = {True: "bit-exact", None: "", False: f"DIFFERS by {output.max_abs_diff}"}
+        lines.append(
+            f"{output.name}  {output.dtype}[{shape}]  {verdict[output.bit_exact]}".rstrip()
+        )
+    copied = f"{execution.executed_copies} copies, {size(execution.executed_copy_bytes)}"
+    lines.append(f"arena {size(execution.arena_bytes)}; {copied} executed")
+    return "\n".join(lines)
