@@ -31,7 +31,7 @@ class ConcatRules(JoinRules):
             if joined is None or not same or joined >= rank:
                 yield refuse(axis.OUT_OF_RANGE, anchor, rank=rank)
                 continue
-            fault = axis.axis_fault(desc, joined, self.blocks)
+            fault = axis.axis_fault(desc, joined, self.setting.blocks)
             if fault is not None:
                 yield refuse(
                     fault, anchor, axis=joined, origin=desc.origin_format, runtime=desc.format
@@ -51,3 +51,10 @@ class ConcatNotaskPass(JoinPass):
     targets = ("ConcatD", "ConcatV2D")
     claim = CONCAT_CLAIM
     rules = ConcatRules
+
+    beyond_ge: bool | None = None
+    """Joins in joins, shared operands, joined parts of splits; by default at O4 and not below."""
+
+    def goes_beyond(self) -> bool | None:
+        """What the option says."""
+        return self.beyond_ge

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 from ge_concat_notask.join_rules import JoinRules
-from ge_concat_notask.marks import is_marked, mark_join
-from ge_concat_notask.memory import Memory
+from ge_concat_notask.marks import is_marked, mark_join, unmark
 from ge_concat_notask.peak import Listing, early_bytes
-from ge_concat_notask.pieces import blocks_of, total_bytes
+from ge_concat_notask.pieces import total_bytes
 from ge_concat_notask.refusal import COMMON_CODES, JOIN_CODES, Refusal, the_one_edge
 from ge_concat_notask.scene import scene_refusal
+from ge_concat_notask.setting import Setting
 from ge_core.api import Graph, GraphPass, InputAnchor, Node, PassContext
 
 
@@ -32,7 +33,8 @@ class JoinPass(GraphPass, codes=COMMON_CODES | JOIN_CODES):
         if not nodes:
             return
         scene = scene_refusal(graph)
-        memory, listing, blocks = Memory(ctx.ops), Listing(graph), blocks_of(ctx.target)
+        setting = Setting.of(graph, ctx, self.goes_beyond(), joins=True)
+        listing = Listing(graph)
         for node in nodes:
             if is_marked(node):
                 ctx.applied(node, "MARKED_BEFORE")
@@ -41,20 +43,27 @@ class JoinPass(GraphPass, codes=COMMON_CODES | JOIN_CODES):
             elif scene is not None:
                 _say(ctx, node, scene, None)
             else:
-                rules = self.rules(node, memory, ctx.ops, ctx.target, blocks)
-                self._judge(rules, graph, ctx, listing)
+                self._judge(self.rules(node, setting), graph, ctx, listing)
+
+    def goes_beyond(self) -> bool | None:
+        """Whether joins may go that GE would keep; None leaves it to the level."""
+        return None
 
     def _judge(self, rules: JoinRules, graph: Graph, ctx: PassContext, listing: Listing) -> None:
-        node, memory = rules.node, rules.memory
+        node, setting = rules.node, rules.setting
         refusals = rules.refusals()
         first = next(refusals, None)
         if first is not None:
             alone = len(rules.operands) == 1
             _say(ctx, node, first, None if alone else the_one_edge(first, refusals))
             return
+        if setting.places is None:
+            setting.memory.marked_join(rules.roots)
+        else:
+            setting.places.settle(node)
         mark_join(graph, node, self.claim, rules.roots)
-        memory.marked_join(rules.roots)
         ctx.applied(node, "NO_TASK", bytes=_bytes(node), parts="operands")
+        ctx.retractable(node, partial(unmark, graph, node), "RAISES_PEAK", bytes=_bytes(node) or 0)
         early = early_bytes(rules.roots, listing)
         if early:
             ctx.analysis(node, "RESERVES_EARLY", bytes=early, bytes_early=early)

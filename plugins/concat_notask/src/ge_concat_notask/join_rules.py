@@ -15,17 +15,15 @@ from typing import Final
 
 from ge_concat_notask import producers
 from ge_concat_notask.kinds import own_kinds
-from ge_concat_notask.memory import Chain, Memory
+from ge_concat_notask.memory import Chain, Uses
 from ge_concat_notask.pieces import piece_refusal, sum_refusal
 from ge_concat_notask.refusal import Refusal, refuse
 from ge_concat_notask.scene import has_unknown_shape, in_unknown_graph
+from ge_concat_notask.setting import Setting
 from ge_core.api import (
-    BlockTable,
     InputAnchor,
     Node,
-    OpRegistry,
     OutputAnchor,
-    Target,
     TensorDesc,
     bits,
 )
@@ -37,35 +35,29 @@ _ON_CHIP_NAME: Final = "lxslice"
 class JoinRules:
     """The checks on one join; `ConcatRules` and `PackRules` add format and axis."""
 
-    def __init__(
-        self,
-        node: Node,
-        memory: Memory,
-        ops: OpRegistry,
-        target: Target,
-        blocks: BlockTable,
-    ) -> None:
+    def __init__(self, node: Node, at: Setting) -> None:
         self.node = node
-        self.memory = memory
-        self.ops = ops
-        self.target = target
-        self.blocks = blocks
+        self.setting = at
         self.operands: list[InputAnchor] = []
         self.chains: list[Chain] = []
         self.descs: list[TensorDesc] = []
         for anchor in node.inputs:
             if anchor.source is not None and anchor.desc is not None:
                 self.operands.append(anchor)
-                self.chains.append(memory.chain(anchor.source))
+                self.chains.append(at.memory.chain(anchor.source))
                 self.descs.append(anchor.desc)
-        self._first_at: dict[OutputAnchor, int] = {}
-        for at, chain in enumerate(self.chains):
-            self._first_at.setdefault(chain.root, at)
+        self._first_at: dict[tuple[OutputAnchor, int], int] = {}
+        for number, chain in enumerate(self.chains):
+            self._first_at.setdefault(self._source(chain), number)
 
     @property
     def roots(self) -> list[OutputAnchor]:
         """The owners of the operands' bytes."""
         return [chain.root for chain in self.chains]
+
+    def _source(self, chain: Chain) -> tuple[OutputAnchor, int]:
+        """What makes two operands the same: the owner; parts of one owner may differ beyond GE."""
+        return chain.root, 0 if self.setting.places is None else chain.delta
 
     def refusals(self) -> Iterator[Refusal]:
         """Everything that keeps the task, in order."""
@@ -102,15 +94,20 @@ class JoinRules:
             yield refuse("SCALAR_OPERAND", edge, at=at)
         if len(self.node.inputs) > 1:
             yield from self._size(at)
-        first = self._first_at[chain.root]
+        first = self._first_at[self._source(chain)]
         if first != at:
             yield refuse("SAME_SOURCE", (chain.root, edge), edge=edge, first=first, at=at)
-        yield from producers.fixed_memory(chain, self.ops, edge)
-        yield from producers.from_subgraph(chain, self.ops, edge)
-        yield from producers.claimed(chain, edge)
-        yield from producers.also_result(chain, self.memory, edge)
-        yield from producers.laid_out(chain, self.ops, edge)
+        setting = self.setting
+        yield from producers.fixed_memory(chain, setting, edge)
+        yield from producers.from_subgraph(chain, setting, edge)
+        direct, behind = chain.outputs[:1], chain.outputs[1:]
+        yield from producers.claimed(direct, setting, edge)
+        yield from producers.direct_result(chain, setting, edge)
+        yield from producers.laid_out(direct, setting, edge)
         yield from self._kind(at)
+        yield from producers.claimed(behind, setting, edge)
+        yield from producers.also_result(chain, setting, edge)
+        yield from producers.laid_out(behind, setting, edge)
 
     def _size(self, at: int) -> Iterator[Refusal]:
         desc, chain = self.descs[at], self.chains[at]
@@ -119,7 +116,7 @@ class JoinRules:
             return
         widest = max((bits(output.desc.dtype) or 0) // 8 for output in chain.outputs)
         last = at == len(self.operands) - 1
-        found = piece_refusal(at, desc, self.target, last=last, element_bytes=widest)
+        found = piece_refusal(at, desc, self.setting.target, last=last, element_bytes=widest)
         if found is not None:
             yield found
 
@@ -134,9 +131,11 @@ class JoinRules:
 
     def _virtual_readers(self) -> Iterator[Refusal]:
         for output in self.node.outputs:
-            uses = self.memory.uses(output)
-            for reader in (*uses.virtual[:1], *uses.placing[:1]):
-                yield refuse("VIRTUAL_READER", reader, reader=reader.node.name)
+            uses = self.setting.memory.uses(output)
+            for reader in (*uses.virtual, *uses.placing):
+                if not self.setting.is_placed(reader.node):
+                    yield refuse("VIRTUAL_READER", reader, reader=reader.node.name)
+                    break
 
     # ---- ours ----------------------------------------------------------------------------------
 
@@ -146,47 +145,66 @@ class JoinRules:
             return
         yield from self._whole()
         for edge, chain in zip(self.operands, self.chains, strict=True):
-            yield from producers.wanted_elsewhere(chain, self.memory, self.node, edge)
-            yield from producers.overwritten(chain, self.memory, self.node, edge)
-            yield from self._wished_kind(chain.root)
+            yield from producers.wanted_elsewhere(chain, self.setting, edge)
+            yield from producers.overwritten(chain, self.setting, edge)
+            yield from self._wished_kind(self.setting.uses(chain))
         for output in self.node.outputs:
-            yield from self._wished_kind(output)
+            yield from self._wished_kind(self.setting.memory.uses(output))
         yield from self._result_overwritten()
+        yield from self._clash()
 
     def _whole(self) -> Iterator[Refusal]:
-        for edge, desc in zip(self.operands, self.descs, strict=True):
+        for edge, desc, chain in zip(self.operands, self.descs, self.chains, strict=True):
             assert edge.source is not None
             if bits(desc.dtype) is None:
                 yield refuse("NO_ELEMENT_SIZE", edge, dtype=desc.dtype)
                 return
             # The producer fills what it says, the join reads what it says: one piece of both.
             found = sum_refusal(edge.source.desc, [desc])
+            if found is None and not chain.whole:
+                found = sum_refusal(chain.root.desc, [desc])
             if found is not None:
                 yield found
         found = sum_refusal(self.node.outputs[0].desc, self.descs)
         if found is not None:
             yield found
 
-    def _wished_kind(self, output: OutputAnchor) -> Iterator[Refusal]:
+    def _clash(self) -> Iterator[Refusal]:
+        places = self.setting.places
+        found = None if places is None else places.clash(self.node)
+        if found is not None:
+            yield refuse("PLACES_CLASH", found, operand=found)
+
+    def _wished_kind(self, uses: Uses) -> Iterator[Refusal]:
         """Whoever reads an operand or the result moves the whole buffer to the kind it wants."""
         expected, first = producers.asked_kind(self.chains[0])
-        for kind, who in self.memory.uses(output).kinds:
+        for kind, who in uses.kinds:
             if kind != expected:
                 yield refuse("MEMORY_KINDS_DIFFER", (who, first), memory=expected, other=kind)
                 return
 
     def _result_overwritten(self) -> Iterator[Refusal]:
-        writers = self.memory.uses(self.node.outputs[0]).writers
+        writers = self.setting.memory.uses(self.node.outputs[0]).writers
         if not writers:
             return
-        for chain in self.chains:
-            uses = self.memory.uses(chain.root)
-            for reader in (*uses.readers, *uses.results):
-                if reader.node is not self.node:
-                    yield refuse(
-                        "RESULT_OVERWRITTEN",
-                        (writers[0], reader),
-                        writer=writers[0].node.name,
-                        reader=reader.node.name,
-                    )
-                    return
+        for edge, chain in zip(self.operands, self.chains, strict=True):
+            other = self._other_reader(chain)
+            if other is not None or self._is_shared(chain):
+                reader = other or edge
+                yield refuse(
+                    "RESULT_OVERWRITTEN",
+                    (writers[0], reader),
+                    writer=writers[0].node.name,
+                    reader=reader.node.name,
+                )
+                return
+
+    def _other_reader(self, chain: Chain) -> InputAnchor | None:
+        uses = self.setting.uses(chain)
+        others = (r for r in (*uses.readers, *uses.results) if r.node is not self.node)
+        return next(others, None)
+
+    def _is_shared(self, chain: Chain) -> bool:
+        """Whether the operand lies in a block with others, whose readers are not looked up."""
+        places = self.setting.places
+        return places is not None and not places.alone(chain.outputs[0])

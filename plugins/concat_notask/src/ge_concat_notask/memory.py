@@ -20,11 +20,13 @@ from ge_core.api import (
     Node,
     OpRegistry,
     OutputAnchor,
+    Piece,
     is_subgraph_data,
     output_parent_index,
     parent_index,
     ref_of,
     scribbled_inputs,
+    split_pieces,
     written_inputs,
 )
 
@@ -39,10 +41,14 @@ class Chain:
     Attributes:
         outputs: the tensor itself first, the owner last.
         complete: whether the owner was found.
+        delta: bytes from the start of the owner to that of the tensor; not 0 behind marked splits.
+        whole: whether no view is larger or smaller than what it looks at.
     """
 
     outputs: list[OutputAnchor]
     complete: bool
+    delta: int = 0
+    whole: bool = True
 
     @property
     def root(self) -> OutputAnchor:
@@ -72,30 +78,51 @@ class Uses:
 
 
 class Memory:
-    """Answers about the memory of tensors below one root graph."""
+    """Answers about the memory of tensors below one root graph.
 
-    def __init__(self, ops: OpRegistry) -> None:
+    Args:
+        through_joins: whether what touches the result of a marked join touches its operands too;
+            False where somebody else adds that up (`Places`).
+    """
+
+    def __init__(self, ops: OpRegistry, *, through_joins: bool = True) -> None:
         self._ops = ops
+        self._through_joins = through_joins
         self._uses: dict[OutputAnchor, Uses] = {}
+        self._pieces: dict[Node, list[Piece]] = {}
+        self._direct: dict[OutputAnchor, InputAnchor | None] = {}
         self._inner: dict[Graph, dict[int, list[OutputAnchor]]] = {}
         self.steps = 0
         """Edges looked at so far, for tests of the cost."""
 
     def chain(self, output: OutputAnchor) -> Chain:
         """Back through views of the same graph, at most `VIEW_LIMIT` of them."""
-        outputs = [output]
+        chain = Chain([output], False)
         for _ in range(VIEW_LIMIT):
             node = output.node
             self.steps += 1
             at = None if is_subgraph_data(node) else ref_of(output, self._ops)
-            if at is None or at >= len(node.inputs):
-                return Chain(outputs, True)
-            source = node.inputs[at].source
+            source = None if at is None or at >= len(node.inputs) else node.inputs[at].source
             if source is None:
-                return Chain(outputs, True)
+                chain.complete = True
+                break
+            if is_marked(node):
+                chain.delta += self._delta(output)
+            elif source.desc.data_bytes != output.desc.data_bytes:
+                chain.whole = False
             output = source
-            outputs.append(output)
-        return Chain(outputs, False)
+            chain.outputs.append(output)
+        return chain
+
+    def _delta(self, output: OutputAnchor) -> int:
+        """Where an output of a marked node starts in input 0."""
+        node = output.node
+        if not node.attrs.get(CUT):
+            return 0
+        pieces = self._pieces.get(node)
+        if pieces is None:
+            pieces = self._pieces[node] = split_pieces(node) or []
+        return pieces[output.index].delta if output.index < len(pieces) else 0
 
     def outer_sources(self, output: OutputAnchor) -> list[OutputAnchor]:
         """The owners of an output's bytes, through calls to the tensors outside."""
@@ -122,6 +149,15 @@ class Memory:
         if known is None:
             known = self._uses[output] = self._walk(output)
         return known
+
+    def direct_result(self, output: OutputAnchor) -> InputAnchor | None:
+        """The first NetOutput that reads an output itself, as one of several readers; else None."""
+        if output not in self._direct:
+            several = len(output.readers) != 1
+            results = (r for r in output.readers if several and r.node.op == "NetOutput")
+            self._direct[output] = next(results, None)
+            self.steps += len(output.readers)
+        return self._direct[output]
 
     def marked_split(self, node: Node) -> None:
         """Book that a split was marked: what touches its outputs touches its input as well."""
@@ -184,7 +220,8 @@ class Memory:
     def _same_bytes(self, node: Node, at: int) -> Iterator[OutputAnchor]:
         if is_marked(node):
             # Every operand of a join is part of its output, every output of a split of its input.
-            if node.attrs.get(JOINED) or (node.attrs.get(CUT) and at == 0):
+            joins = node.attrs.get(JOINED) and self._through_joins
+            if joins or (node.attrs.get(CUT) and at == 0):
                 yield from node.outputs
             return
         merges = self._ops.kind(node) == "merge"

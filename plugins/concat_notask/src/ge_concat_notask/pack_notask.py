@@ -44,7 +44,7 @@ class PackRules(JoinRules):
         # A transposing format may have moved an outer axis inwards, where GE does not look for it.
         if any(size != 1 for size in (desc.origin_shape or ())[:new]):
             return axis.NOT_OUTERMOST
-        return axis.axis_fault(desc, new, self.blocks)
+        return axis.axis_fault(desc, new, self.setting.blocks)
 
 
 @dataclass(frozen=True)
@@ -59,3 +59,10 @@ class PackNotaskPass(JoinPass, codes=PACK_CODES):
     targets = ("Pack",)
     claim = PACK_CLAIM
     rules = PackRules
+
+    beyond_ge: bool | None = None
+    """Joins in joins, shared operands, joined parts of splits; by default at O4 and not below."""
+
+    def goes_beyond(self) -> bool | None:
+        """What the option says."""
+        return self.beyond_ge

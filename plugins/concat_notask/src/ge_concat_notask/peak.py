@@ -45,7 +45,7 @@ def early_bytes(roots: Sequence[OutputAnchor], listing: Listing) -> int:
 
 
 def late_bytes(outputs: Sequence[OutputAnchor], listing: Listing) -> int:
-    """Bytes of a split's pieces whose readers in the split's graph are done before another's are."""
+    """Bytes of pieces whose readers in the graph are done before those of another piece."""
     last: list[tuple[int, int]] = []
     for output in outputs:
         positions = [listing.at(reader.node) for reader in output.readers]

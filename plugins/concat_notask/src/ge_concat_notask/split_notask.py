@@ -7,13 +7,14 @@ it runs before the join passes, so that they see its marks.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
-from ge_concat_notask.marks import is_marked, mark_split
-from ge_concat_notask.memory import Memory
+from ge_concat_notask.marks import is_marked, mark_split, unmark
 from ge_concat_notask.peak import Listing, late_bytes
-from ge_concat_notask.pieces import blocks_of, total_bytes
+from ge_concat_notask.pieces import total_bytes
 from ge_concat_notask.refusal import COMMON_CODES, SPLIT_CODES, Refusal, refuse, the_one_edge
 from ge_concat_notask.scene import scene_refusal
+from ge_concat_notask.setting import Setting
 from ge_concat_notask.split_rules import SplitRules
 from ge_core.api import Graph, GraphPass, InputAnchor, Node, PassContext
 
@@ -26,13 +27,17 @@ class SplitNotaskPass(GraphPass, codes=COMMON_CODES | SPLIT_CODES):
     `_output_reuse_input`, `_reuse_input_on_dim_index` = 0.
     """
 
+    beyond_ge: bool | None = None
+    """Splits of parts of splits; by default at O4 and not below."""
+
     def run(self, graph: Graph, ctx: PassContext) -> None:
         """Judge every split of one graph, in listing order."""
         nodes = [node for node in graph.nodes if ctx.ops.kind(node) == "split"]
         if not nodes:
             return
         scene = scene_refusal(graph)
-        memory, listing, blocks = Memory(ctx.ops), Listing(graph), blocks_of(ctx.target)
+        setting = Setting.of(graph, ctx, self.beyond_ge, joins=False)
+        listing = Listing(graph)
         for node in nodes:
             if is_marked(node):
                 ctx.applied(node, "MARKED_BEFORE")
@@ -43,15 +48,19 @@ class SplitNotaskPass(GraphPass, codes=COMMON_CODES | SPLIT_CODES):
             if scene is not None:
                 _say(ctx, node, scene, None)
                 continue
-            refusals = SplitRules(node, memory, ctx.ops, ctx.target, blocks).refusals()
+            refusals = SplitRules(node, setting).refusals()
             first = next(refusals, None)
             if first is not None:
                 edge = the_one_edge(first, refusals)
                 _say(ctx, node, first, None if edge in node.inputs else edge)
                 continue
             mark_split(graph, node)
-            memory.marked_split(node)
+            setting.memory.marked_split(node)
+            if setting.places is not None:
+                setting.places.settle_split(node)
             ctx.applied(node, "NO_TASK", bytes=_bytes(node), parts="outputs")
+            undo = partial(unmark, graph, node)
+            ctx.retractable(node, undo, "RAISES_PEAK", bytes=_bytes(node) or 0)
             late = late_bytes(node.outputs, listing)
             if late:
                 ctx.analysis(node, "HOLDS_LONGER", bytes=late, bytes_late=late)

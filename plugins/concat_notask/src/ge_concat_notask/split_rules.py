@@ -17,11 +17,12 @@ from typing import Final
 from ge_concat_notask import axis, producers
 from ge_concat_notask.kinds import own_kinds
 from ge_concat_notask.marks import CUT, JOINED, NO_TASK, PACKED_IN, SHARES_INPUT
-from ge_concat_notask.memory import Chain, Memory, Uses
+from ge_concat_notask.memory import Chain, Uses
 from ge_concat_notask.pieces import piece_refusal, sum_refusal
 from ge_concat_notask.refusal import Refusal, refuse
 from ge_concat_notask.scene import has_unknown_shape, in_unknown_graph
-from ge_core.api import BlockTable, InputAnchor, Node, OpRegistry, OutputAnchor, Target, bits
+from ge_concat_notask.setting import Setting
+from ge_core.api import InputAnchor, Node, OutputAnchor, bits
 
 _ON_CHIP: Final = ("L1", "L2")
 _HANDS_ON: Final = ("Reshape", "TransData")
@@ -39,19 +40,11 @@ _BORROWED: Final = ("data", "constant", "variable")
 class SplitRules:
     """The checks on one split."""
 
-    def __init__(
-        self,
-        node: Node,
-        memory: Memory,
-        ops: OpRegistry,
-        target: Target,
-        blocks: BlockTable,
-    ) -> None:
+    def __init__(self, node: Node, at: Setting) -> None:
         self.node = node
-        self.memory = memory
-        self.ops = ops
-        self.target = target
-        self.blocks = blocks
+        self.setting = at
+        self.memory = at.memory
+        self.ops = at.ops
         self.edge: InputAnchor | None = node.inputs[0] if node.inputs else None
 
     def refusals(self) -> Iterator[Refusal]:
@@ -91,7 +84,7 @@ class SplitRules:
         for anchor in anchors:
             desc = anchor.desc
             assert desc is not None
-            fault = axis.axis_fault(desc, cut, self.blocks)
+            fault = axis.axis_fault(desc, cut, self.setting.blocks)
             if fault is not None:
                 yield refuse(
                     fault,
@@ -107,15 +100,17 @@ class SplitRules:
         assert edge.source is not None and edge.desc is not None
         outputs = self.node.outputs
         widest = max((bits(output.desc.dtype) or 0) // 8 for output in chain.outputs)
-        # A piece behind must start at an aligned byte; nothing starts behind the last one.
+        last = len(outputs) - 1
         for at, output in enumerate(outputs):
             found = piece_refusal(
-                at, output.desc, self.target, last=at == len(outputs) - 1, element_bytes=widest
+                at, output.desc, self.setting.target, last=at == last, element_bytes=widest
             )
-            if found is not None and (at < len(outputs) - 1 or found.code == "NO_ELEMENT_SIZE"):
+            # Nothing starts behind the last piece, so that one may end anywhere.
+            if found is not None and (at < last or found.code != "UNALIGNED_PIECE"):
                 yield found
         for whole, pieces in (
             (edge.source.desc, [edge.desc]),
+            *([] if chain.whole else [(chain.root.desc, [edge.desc])]),
             (edge.desc, [output.desc for output in outputs]),
         ):
             found = sum_refusal(whole, pieces)
@@ -126,10 +121,11 @@ class SplitRules:
 
     def _producers(self, edge: InputAnchor, chain: Chain) -> Iterator[Refusal]:
         yield from self._fixed(edge, chain)
-        yield from producers.from_subgraph(chain, self.ops, edge)
-        yield from producers.claimed(chain, edge)
+        yield from producers.from_subgraph(chain, self.setting, edge)
+        yield from producers.claimed(chain.outputs, self.setting, edge)
         for output in chain.outputs:
-            attribute = _memory_rule(output.node)
+            known = self.setting.is_placed(output.node)
+            attribute = None if known else _memory_rule(output.node)
             if attribute is not None:
                 yield refuse(
                     "LAID_OUT_PRODUCER",
@@ -138,7 +134,7 @@ class SplitRules:
                     producer=output.node.name,
                     attribute=attribute,
                 )
-        yield from producers.also_result(chain, self.memory, edge)
+        yield from producers.also_result(chain, self.setting, edge)
 
     def _fixed(self, edge: InputAnchor, chain: Chain) -> Iterator[Refusal]:
         """Constants and variables are out, also through calls; a graph input itself is welcome."""
@@ -155,12 +151,7 @@ class SplitRules:
                     producer=owner.node.name,
                     op=owner.node.op,
                 )
-        for output in chain.outputs:
-            variable = output.desc.attrs.get(producers.VARIABLE_NAME)
-            if variable:
-                yield refuse(
-                    "VARIABLE_MEMORY", output, edge=edge, producer=output, variable=variable
-                )
+        yield from producers.variable_memory(chain, edge)
         source = self._graph_input_behind(edge.source)
         if source is not None:
             yield refuse(
@@ -192,8 +183,10 @@ class SplitRules:
         uses = self.memory.uses(output)
         for result in uses.results[:1]:
             yield refuse("RESULT_READER", (result, output), edge=result, at=at)
-        for reader in (*uses.virtual[:1], *uses.placing[:1]):
-            yield refuse("VIRTUAL_READER", reader, edge=reader, reader=reader.node.name)
+        for reader in (*uses.virtual, *uses.placing):
+            if not self.setting.is_placed(reader.node):
+                yield refuse("VIRTUAL_READER", reader, edge=reader, reader=reader.node.name)
+                break
         for reader in uses.readers:
             if not self._may_read(reader):
                 yield refuse(
@@ -205,7 +198,9 @@ class SplitRules:
         node, attrs = reader.node, reader.node.attrs
         traits = self.ops.traits(node)
         assert node.graph is not None
-        if node.op in _COLLECTIVES or traits.collective or traits.kind == "split":
+        if node.op in _COLLECTIVES or traits.collective:
+            return False
+        if traits.kind == "split" and self.setting.places is None:
             return False
         if attrs.get(PACKED_IN) or attrs.get(producers.ATOMIC) or attrs.get("_fusion_virtual_op"):
             return False

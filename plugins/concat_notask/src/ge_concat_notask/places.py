@@ -1,0 +1,224 @@
+"""Where tensors lie relative to each other, beyond one join at a time.
+
+GE lets a tensor be an operand of one join only, and no join an operand of another. That is
+stricter than needed: what a join asks for is a distance between tensors, and any set of joins and
+splits goes without tasks as long as all distances agree and no two tensors that are written
+separately overlap. Examples: a join inside a join; lists of operands that begin alike (`[a, b]`
+and `[a, b, c]`); parts of a split joined again in the same order.
+
+A *block* is a set of owners, tensors with a producer of their own, at fixed distances. Views,
+joined results and cut pieces are no owners: they lie where what they stand for lies.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Final
+
+from ge_concat_notask.marks import CUT, JOINED, is_marked
+from ge_concat_notask.memory import Memory, Uses
+from ge_core.api import Graph, Node, OutputAnchor, join_pieces, split_pieces
+
+Span = tuple[int, int]
+_BEHIND: Final = float("inf")
+
+
+@dataclass(eq=False, slots=True)
+class _Block:
+    """Owners at fixed distances.
+
+    Attributes:
+        starts: where each owner starts, in bytes from a zero of the block's own.
+        spans: the owners' bytes, sorted.
+        uses: what touches them, except through nodes whose distances are accounted for. Of a block
+            of several owners one example of each kind is kept, and no reader.
+    """
+
+    starts: dict[OutputAnchor, int] = field(default_factory=dict)
+    spans: list[Span] = field(default_factory=list)
+    uses: Uses = field(default_factory=Uses)
+
+    def room_for(self, span: Span) -> bool:
+        """Whether no owner has bytes in the span."""
+        at = bisect_right(self.spans, (span[0], _BEHIND))
+        before_ends = at == 0 or self.spans[at - 1][1] <= span[0]
+        return before_ends and (at == len(self.spans) or self.spans[at][0] >= span[1])
+
+
+class Places:
+    """The blocks of one graph; marked joins and splits are taken in when it is made.
+
+    Args:
+        memory: tells the owner of a tensor, and how far behind its start the tensor begins.
+    """
+
+    def __init__(self, graph: Graph, memory: Memory) -> None:
+        self._memory = memory
+        self._blocks: dict[OutputAnchor, _Block] = {}
+        self._known: set[Node] = set()
+        self._claims: set[OutputAnchor] = set()
+        for node in graph.nodes:
+            if is_marked(node):
+                self._adopt(node)
+
+    def knows(self, node: Node) -> bool:
+        """Whether the node is a marked join or split whose distances are accounted for."""
+        return node in self._known
+
+    def holds(self, output: OutputAnchor) -> bool:
+        """Whether the tensor is claimed by joins whose distances are accounted for."""
+        return output in self._claims
+
+    def uses(self, output: OutputAnchor) -> Uses:
+        """What touches the block that a tensor lies in."""
+        return self._at(output)[0].uses
+
+    def clash(self, node: Node) -> OutputAnchor | None:
+        """The first operand of a join that can't lie where the join wants it; None: all can."""
+        found = self._wanted(node)
+        return found if isinstance(found, OutputAnchor) else self._overlap(node, found)
+
+    def settle(self, node: Node) -> None:
+        """Book a join that was marked, or is about to be, and does not clash."""
+        if node in self._known:
+            return
+        bases = self._wanted(node)
+        assert isinstance(bases, dict)
+        self._merge(node.outputs[0], bases)
+        self._known.add(node)
+        for anchor in node.inputs:
+            if anchor.source is not None:
+                self._claims.update(self._memory.chain(anchor.source).outputs)
+
+    # ---- asking --------------------------------------------------------------------------------
+
+    def settle_split(self, node: Node) -> None:
+        """Book a split that was marked."""
+        self._known.add(node)
+
+    def alone(self, output: OutputAnchor) -> bool:
+        """Whether no other owner lies at a fixed distance from a tensor's owner."""
+        return len(self._at(output)[0].starts) == 1
+
+    def _adopt(self, node: Node) -> None:
+        """Take in a node that is marked already, unless its marks can't be followed."""
+        attrs = node.attrs
+        if attrs.get(CUT):
+            pieces = split_pieces(node)
+            if pieces is not None and all(piece.contiguous for piece in pieces):
+                self._known.add(node)
+        elif attrs.get(JOINED) and node.outputs and self.clash(node) is None:
+            self.settle(node)
+
+    def _at(self, output: OutputAnchor) -> tuple[_Block, int]:
+        """The block of a tensor and where the tensor starts in it."""
+        chain = self._memory.chain(output)
+        owner = chain.root
+        block = self._blocks.get(owner)
+        if block is None:
+            span = (0, owner.desc.data_bytes or 0)
+            block = self._blocks[owner] = _Block({owner: 0}, [span], self._uses_of(owner))
+        return block, block.starts[owner] + chain.delta
+
+    def _wanted(self, node: Node) -> dict[_Block, int] | OutputAnchor:
+        """Where the join would start in the block of every operand and of its result."""
+        pieces = join_pieces(node)
+        bases: dict[_Block, int] = {}
+        for anchor, piece in zip(node.inputs, pieces or (), strict=pieces is not None):
+            if anchor.source is None:
+                continue
+            if not piece.contiguous or not self._memory.chain(anchor.source).complete:
+                return anchor.source
+            block, start = self._at(anchor.source)
+            if bases.setdefault(block, start - piece.delta) != start - piece.delta:
+                return anchor.source
+        result = node.outputs[0]
+        if not is_marked(node):
+            block, start = self._at(result)
+            if bases.setdefault(block, start) != start:
+                return result
+        return result if pieces is None else bases
+
+    def _overlap(self, node: Node, bases: dict[_Block, int]) -> OutputAnchor | None:
+        """An operand whose block, put beside the others, would overlap one of them."""
+        result = node.outputs[0]
+        largest = max(bases, key=lambda block: len(block.spans))
+        moved: list[Span] = []
+        for block, base in bases.items():
+            if block is largest:
+                continue
+            shift = bases[largest] - base
+            spans = [(start + shift, end + shift) for start, end in self._owned(block, result)]
+            if not all(self._room(largest, span, result) for span in spans):
+                return next(iter(block.starts))
+            moved += spans
+        moved.sort()
+        for before, after in pairwise(moved):
+            if after[0] < before[1]:
+                return node.inputs[0].source
+        return None
+
+    def _owned(self, block: _Block, result: OutputAnchor) -> list[Span]:
+        """The spans of a block without that of the join's result, which will own nothing."""
+        spans = list(block.spans)
+        span = self._span(block, result)
+        if span is not None:
+            spans.remove(span)
+        return spans
+
+    def _room(self, block: _Block, span: Span, result: OutputAnchor) -> bool:
+        mine = self._span(block, result)
+        if mine is None or span[1] <= mine[0] or mine[1] <= span[0]:
+            return block.room_for(span)
+        # Inside the result's own span nobody else has bytes; what sticks out is looked at.
+        left = (span[0], min(span[1], mine[0]))
+        right = (max(span[0], mine[1]), span[1])
+        return all(part[0] >= part[1] or block.room_for(part) for part in (left, right))
+
+    def _uses_of(self, output: OutputAnchor) -> Uses:
+        """What touches one tensor, without the nodes whose distances are accounted for."""
+        all_uses = self._memory.uses(output)
+        return replace(
+            all_uses,
+            placing=[r for r in all_uses.placing if r.node not in self._known],
+            virtual=[r for r in all_uses.virtual if r.node not in self._known],
+        )
+
+    def _span(self, block: _Block, owner: OutputAnchor) -> Span | None:
+        start = block.starts.get(owner)
+        return None if start is None else (start, start + (owner.desc.data_bytes or 0))
+
+    # ---- joining -------------------------------------------------------------------------------
+
+    def _merge(self, result: OutputAnchor, bases: dict[_Block, int]) -> None:
+        """Put the blocks together, the smaller ones into the largest."""
+        for block in bases:
+            span = self._span(block, result)
+            if span is not None:
+                del block.spans[bisect_left(block.spans, span)]
+                del block.starts[result]
+        self._blocks.pop(result, None)
+        largest = max(bases, key=lambda block: len(block.spans))
+        largest.uses = _together([*(block.uses for block in bases), self._uses_of(result)])
+        for block, base in bases.items():
+            if block is largest:
+                continue
+            shift = bases[largest] - base
+            for owner, start in block.starts.items():
+                largest.starts[owner] = start + shift
+                self._blocks[owner] = largest
+            largest.spans.extend((start + shift, end + shift) for start, end in block.spans)
+        largest.spans.sort()
+
+
+def _together(parts: Iterable[Uses]) -> Uses:
+    """One example of everything but readers."""
+    found = Uses()
+    for part in parts:
+        for name in ("writers", "results", "placing", "virtual", "kinds"):
+            examples = getattr(found, name)
+            examples += getattr(part, name)[: 1 - len(examples)]
+    return found
