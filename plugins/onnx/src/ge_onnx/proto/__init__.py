@@ -1,0 +1,1 @@
+"""Protobuf messages of ONNX and the plain values that the graph holds in their place."""
