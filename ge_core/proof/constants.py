@@ -1,9 +1,9 @@
 """What inputs, variables and constants hold at the start.
 
-Two constants hold equal bytes when their values are equal. Reading gigabytes of weights to find that
-out would cost more than the rest of the proof, so a value is digested only where it can matter: when
-it is small, or when the two graphs don't share their large values of that size one to one, or when
-two of them lie in one place.
+Two constants hold equal bytes when their values are equal. Reading gigabytes of weights to find
+that out would cost more than the rest of the proof, so a value is digested only where it can
+matter: when it is small, when the two graphs don't share their values of that size one to one, or
+when two of them lie in one place.
 """
 
 from __future__ import annotations
