@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ge_core.ir import collector_paused
 from ge_core.memory.bound import lower_bound, without_reuse
 from ge_core.memory.facts import PlanFacts, Site
 from ge_core.memory.judge import Judge
@@ -37,6 +38,13 @@ def plan_from(
         PlanError: the placement is wrong; names the owner.
     """
     check_placement(problem, placement, owner)
+    with collector_paused():
+        return _write(problem, placement, facts, level)
+
+
+def _write(
+    problem: MemoryProblem, placement: Placement, facts: PlanFacts, level: str
+) -> Plan:
     offsets = placement.offsets
 
     def offset(site: Site) -> int:

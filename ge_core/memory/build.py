@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ge_core.ir import Graph
+from ge_core.ir import Graph, collector_paused
 from ge_core.memory.access import Accesses
 from ge_core.memory.clocks import Worlds, stream_table
 from ge_core.memory.clusters import ClusterBuilder
@@ -53,6 +53,17 @@ def build_problem(
         GraphError: a mark or a scratch size is malformed.
         LimitExceeded: nested calls expand to more than `limit`.
     """
+    with collector_paused():
+        return _build(graph, ops, target, options, limit)
+
+
+def _build(
+    graph: Graph,
+    ops: OpRegistry,
+    target: Target,
+    options: Mapping[str, object] | PlanOptions | None,
+    limit: int,
+) -> tuple[MemoryProblem, PlanFacts]:
     warnings: list[str] = []
     if not isinstance(options, PlanOptions):
         options = PlanOptions.read(options or {}, warnings)

@@ -203,6 +203,12 @@ class MemoryProblem:
             found.setdefault(cluster.pool, []).append(cluster)
         return found
 
+    def lower_bound(self, pool: str = ARENA) -> int:
+        """Bytes that every placement of a pool takes at least; a placement that meets it is optimal."""
+        from ge_core.memory.bound import lower_bound
+
+        return lower_bound(self, pool)
+
     def interferes(self, a: Buffer | Cluster, b: Buffer | Cluster) -> bool:
         """Whether two buffers may be in use at the same time; of clusters: whether any pieces do.
 
