@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,13 +20,18 @@ Seen = Callable[[Node, list[Any]], None]
 class Run:
     """One run: what random ops are seeded with, and who watches."""
 
-    seed: int = 0
+    base: int = 0
     instance: tuple[Any, ...] = ()
     seen: Seen | None = field(default=None, repr=False)
 
+    @property
+    def seed(self) -> int:
+        """Another number in every call and turn."""
+        return zlib.crc32(repr((self.base, self.instance)).encode())
+
     def deeper(self, *where: Any) -> Run:
         """The run, inside a call or a turn of a loop."""
-        return Run(self.seed, (*self.instance, *where), self.seen)
+        return Run(self.base, (*self.instance, *where), self.seen)
 
 
 def run(

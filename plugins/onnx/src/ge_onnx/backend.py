@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ge_core.errors import InputFileError, UsageError
-from ge_core.ir import Graph, write_atomically
-from ge_core.memory import Plan
+from ge_core.api import Graph, InputFileError, Plan, UsageError, write_atomically
 from ge_onnx.writing.external import ExternalData
 from ge_onnx.writing.writer import Writer
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from ge_core.errors import InputFileError, LimitExceeded
-from ge_core.ir import Graph
+from ge_core.api import Graph, InputFileError, LimitExceeded
 from ge_onnx.reading.files import read_model
 from ge_onnx.reading.given_shapes import bind, fix_inputs
 from ge_onnx.reading.loader import Loader

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from onnx import NodeProto
 
-from ge_core.errors import InputFileError
-from ge_core.ir import Node
+from ge_core.api import InputFileError, Node
 from ge_onnx import ops
 from ge_onnx.proto.types import ABSENT
 from ge_onnx.proto.values import write_attribute

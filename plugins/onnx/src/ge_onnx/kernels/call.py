@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ge_core.ir import Node
+from ge_core.api import Node
 from ge_onnx import ops
 from ge_onnx.messages import absent_outputs, version_of
 

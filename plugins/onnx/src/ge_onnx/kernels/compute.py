@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ge_core.errors import GeError, InputFileError
-from ge_core.ir import Node
+from ge_core.api import GeError, InputFileError, Node
 from ge_onnx import ops
 from ge_onnx.kernels.call import Array, Call, call_of
 from ge_onnx.kernels.memory import canonical, detached
@@ -27,8 +26,7 @@ def compute(node: Node, inputs: Sequence[Any], ctx: Any = None) -> list[Any]:
         node: any node of an ONNX graph but If, Loop, Scan, Data, Const and NetOutput.
         inputs: an array per input; None for one left out; a list for a sequence; None or a value
             for an optional. They are neither changed nor kept.
-        ctx: the run. `ctx.seed` (int) and `ctx.instance` (a tuple that tells call path and loop
-            turns) seed random ops; both may be missing.
+        ctx: of the run; its `seed` is what random ops draw from. None: a seed of zero.
 
     Returns:
         A fresh value per output; an empty array for an output that the model leaves out.

@@ -1,7 +1,7 @@
 """Ops that draw random numbers, from a seed that belongs to the original node.
 
-A compiled graph and its original must draw the same numbers: the stream depends on the run's seed,
-the node that it stands for, and the turn of the loops around it, not on what else has run.
+A compiled graph and its original must draw the same numbers: the stream depends on the seed that
+the run gives each turn of a node, and the node that it stands for, not on what else has run.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ge_core.ir import Node
+from ge_core.api import Node
 from ge_onnx.kernels.call import Array, Call
 from ge_onnx.proto.dtypes import dtype_name, numpy_dtype
 
@@ -52,7 +52,6 @@ def _generator(call: Call, node: Node, ctx: Any) -> np.random.Generator:
     text = repr(
         (
             getattr(ctx, "seed", 0),
-            tuple(getattr(ctx, "instance", ())),
             node.origin or (node.name,),
             call.get("seed"),
         )

@@ -8,7 +8,7 @@ from typing import Any
 from onnx import AttributeProto, NodeProto, helper
 from onnx.reference import ReferenceEvaluator
 
-from ge_core.errors import InputFileError
+from ge_core.api import InputFileError
 from ge_onnx.kernels.call import Call
 from ge_onnx.proto.values import write_attribute
 

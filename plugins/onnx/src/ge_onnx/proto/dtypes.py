@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 from onnx import TensorProto
 
-from ge_core.errors import InputFileError
+from ge_core.api import InputFileError
 
 NAMES: Final[dict[int, str]] = {
     TensorProto.FLOAT: "float32",

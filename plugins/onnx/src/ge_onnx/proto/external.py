@@ -10,7 +10,7 @@ from pathlib import Path
 
 from onnx import TensorProto
 
-from ge_core.errors import InputFileError
+from ge_core.api import InputFileError
 
 
 def external_reference(tensor: TensorProto) -> dict[str, str]:

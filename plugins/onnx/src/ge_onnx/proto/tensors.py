@@ -16,8 +16,7 @@ from typing import Final
 import numpy as np
 from onnx import TensorProto
 
-from ge_core.errors import InputFileError
-from ge_core.ir import ConstValue, TensorDesc
+from ge_core.api import ConstValue, InputFileError, TensorDesc
 from ge_onnx.proto.dtypes import NUMBERS, dtype_name
 from ge_onnx.proto.external import external_file
 

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from onnx import TypeProto, ValueInfoProto
 
-from ge_core.errors import InputFileError
-from ge_core.ir import TensorDesc
+from ge_core.api import InputFileError, TensorDesc
 from ge_onnx.proto.dtypes import NUMBERS, dtype_name
 
 TYPE_ATTR: Final = "onnx.type"

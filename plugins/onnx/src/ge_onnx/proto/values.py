@@ -18,8 +18,7 @@ from typing import Any
 
 from onnx import AttributeProto
 
-from ge_core.errors import InputFileError
-from ge_core.ir import TensorDesc
+from ge_core.api import InputFileError, TensorDesc
 from ge_onnx.proto.tensors import read_tensor, write_tensor
 
 _LISTS = {

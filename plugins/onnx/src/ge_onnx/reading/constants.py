@@ -11,8 +11,7 @@ from typing import Any, Final
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, SparseTensorProto, TensorProto
 
-from ge_core.errors import InputFileError, LimitExceeded
-from ge_core.ir import ConstValue, TensorDesc
+from ge_core.api import ConstValue, InputFileError, LimitExceeded, TensorDesc
 from ge_onnx import ops
 from ge_onnx.proto.external import external_reference
 from ge_onnx.proto.tensors import pack_strings, read_tensor, tensor_desc

@@ -8,7 +8,7 @@ from typing import Final
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # has no stubs
 from onnx import ModelProto
 
-from ge_core.errors import InputFileError
+from ge_core.api import InputFileError
 
 MAX_BYTES: Final = (1 << 31) - 1
 """Longest message that protobuf reads."""

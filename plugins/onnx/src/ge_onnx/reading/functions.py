@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from onnx import FunctionProto, GraphProto, NodeProto
 
-from ge_core.errors import InputFileError, LimitExceeded
+from ge_core.api import InputFileError, LimitExceeded
 from ge_onnx.reading.order import Sorter, subgraphs_of
 from ge_onnx.reading.schemas import Opsets, domain_name, read_opsets
 

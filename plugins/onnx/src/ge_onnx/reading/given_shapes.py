@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from onnx import GraphProto, TypeProto
 
-from ge_core.errors import UnknownNameError, UsageError, near_matches
-from ge_core.ir import Graph
+from ge_core.api import Graph, UnknownNameError, UsageError, near_matches
 from ge_onnx import ops
 
 

@@ -13,8 +13,7 @@ from typing import Any
 
 from onnx import GraphProto, ModelProto, NodeProto, TypeProto, ValueInfoProto
 
-from ge_core.errors import InputFileError, LimitExceeded
-from ge_core.ir import Graph, Node, OutputAnchor, TensorDesc
+from ge_core.api import Graph, InputFileError, LimitExceeded, Node, OutputAnchor, TensorDesc
 from ge_onnx import ops
 from ge_onnx.proto.types import ABSENT, UNKNOWN, Bindings, read_info, type_desc
 from ge_onnx.reading.constants import Constant, read_constant_node, read_initializers

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto
 
-from ge_core.errors import InputFileError
-from ge_core.ir import Node
+from ge_core.api import InputFileError, Node
 from ge_onnx import ops
 from ge_onnx.proto.values import read_attribute
 from ge_onnx.reading.schemas import Opsets, domain_name

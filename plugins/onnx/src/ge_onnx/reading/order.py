@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from onnx import AttributeProto, GraphProto, NodeProto
 
-from ge_core.errors import InputFileError
+from ge_core.api import InputFileError
 
 
 def subgraphs_of(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from onnx import AttributeProto, NodeProto, OperatorSetIdProto, defs
 
-from ge_core.errors import InputFileError, near_matches
+from ge_core.api import InputFileError, near_matches
 
 OLDEST_OPSET: Final = 7
 NEWEST_OPSET: Final = defs.onnx_opset_version()

@@ -13,8 +13,7 @@ from typing import Any
 
 from onnx import AttributeProto
 
-from ge_core.errors import InputFileError
-from ge_core.ir import Graph, Node, OutputAnchor, TensorDesc
+from ge_core.api import Graph, InputFileError, Node, OutputAnchor, TensorDesc
 from ge_onnx.proto.types import UNKNOWN
 from ge_onnx.reading.schemas import Opsets
 

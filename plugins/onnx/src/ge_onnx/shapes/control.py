@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ge_core.errors import InputFileError
-from ge_core.ir import Graph, Node, TensorDesc
+from ge_core.api import Graph, InputFileError, Node, TensorDesc
 from ge_onnx.messages import version_of
 from ge_onnx.proto.types import TYPE_ATTR, UNKNOWN
 from ge_onnx.work import Work

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Final
 
-from ge_core.ir import Node, TensorDesc
+from ge_core.api import Node, TensorDesc
 from ge_onnx.shapes.values import Partial, Value, items_of, make
 
 Items = tuple[int | None, ...]

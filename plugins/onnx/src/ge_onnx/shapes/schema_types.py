@@ -12,8 +12,7 @@ from typing import Any, Final
 import numpy as np
 from onnx import OperatorSetIdProto, TensorProto, TypeProto, defs, shape_inference
 
-from ge_core.errors import InputFileError
-from ge_core.ir import Node, TensorDesc
+from ge_core.api import InputFileError, Node, TensorDesc
 from ge_onnx import ops
 from ge_onnx.messages import absent_outputs, node_message, split_facts, version_of
 from ge_onnx.proto.dtypes import NUMBERS

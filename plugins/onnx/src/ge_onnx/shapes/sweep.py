@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from onnx import TypeProto
 
-from ge_core.errors import GeError, InputFileError
-from ge_core.ir import Graph, Node, OutputAnchor, TensorDesc
+from ge_core.api import GeError, Graph, InputFileError, Node, OutputAnchor, TensorDesc
 from ge_onnx import ops
 from ge_onnx.proto.dtypes import numpy_dtype
 from ge_onnx.proto.types import UNKNOWN, Bindings, type_desc

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ge_core.errors import GeError
-from ge_core.ir import Node, OutputAnchor, TensorDesc
+from ge_core.api import GeError, Node, OutputAnchor, TensorDesc
 from ge_onnx.proto.dtypes import numpy_dtype
 
 MAX_ELEMENTS: Final = 1024

@@ -6,8 +6,7 @@ from typing import Any
 
 from onnx import NodeProto, SparseTensorProto, TensorProto
 
-from ge_core.errors import InputFileError
-from ge_core.ir import Node
+from ge_core.api import InputFileError, Node
 from ge_onnx import ops
 from ge_onnx.proto.dtypes import NUMBERS
 from ge_onnx.proto.tensors import unpack_strings, write_tensor

@@ -17,8 +17,7 @@ from typing import Final
 
 from onnx import TensorProto
 
-from ge_core.errors import InputFileError
-from ge_core.ir import ConstValue, write_atomically
+from ge_core.api import ConstValue, InputFileError, write_atomically
 
 MAX_INLINE: Final = (1 << 31) - (1 << 26)
 """Bytes of inline constants from which on the long ones go to a data file."""

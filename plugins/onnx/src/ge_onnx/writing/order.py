@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 
-from ge_core.ir import Graph, Node
+from ge_core.api import Graph, Node
 
 
 def ordered(graph: Graph) -> list[Node]:

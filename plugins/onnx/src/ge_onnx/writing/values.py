@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ge_core.errors import InputFileError
-from ge_core.ir import Graph, Node, OutputAnchor
+from ge_core.api import Graph, InputFileError, Node, OutputAnchor
 from ge_onnx import ops
 from ge_onnx.reading.names import NameTable
 from ge_onnx.writing.constants import is_initializer

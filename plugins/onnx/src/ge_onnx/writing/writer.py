@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, TensorAnnotation, TensorProto
 
-from ge_core.errors import InputFileError
-from ge_core.ir import Graph, Node
+from ge_core.api import Graph, InputFileError, Node
 from ge_onnx import ops
 from ge_onnx.messages import DEFAULT_OPSET, node_message, split_facts, version_of
 from ge_onnx.proto.types import desc_type, write_info
