@@ -20,19 +20,13 @@ from ge_core.plugin.index import (
 )
 
 if TYPE_CHECKING:
-    from ge_core.plugin.failures import FailureTable, PluginFailure
     from ge_core.plugin.loading import LoadedPlugins
-    from ge_core.plugin.registries import Registries
 
 __all__ = [
     "Candidate",
     "DISABLE",
-    "FailureTable",
     "GROUP",
-    "LoadedPlugins",
-    "PluginFailure",
     "PluginIndex",
-    "Registries",
     "Status",
     "index_plugins",
     "load_plugins",
