@@ -31,15 +31,15 @@ def close_remarks(env: Environment, schedule: Schedule, originals: Iterable[Node
     Args:
         originals: those of the graph before any pass ran; they may be gone by now.
     """
-    represented = {
-        name: node for node in env.root.all_nodes() if node.origin for name in node.origin
-    }
     nodes = {node.name: node for node in originals}
     for node in subjects_of(env):
         nodes.setdefault(node.name, node)
-    for name, node in nodes.items():
-        if env.remarks.final(name) is not None:
-            continue
+    silent = {name: node for name, node in nodes.items() if env.remarks.final(name) is None}
+    represented: dict[str, Node] = {}
+    if any(env.root.find(name) is None for name in silent):
+        # Only then somebody else may stand for one: looking costs a walk over all nodes.
+        represented = {name: node for node in env.root.all_nodes() for name in node.origin}
+    for name, node in silent.items():
         standing = represented.get(name)
         final = None if standing is None else env.remarks.final(standing.name)
         if final is not None:
@@ -50,7 +50,8 @@ def close_remarks(env: Environment, schedule: Schedule, originals: Iterable[Node
 
 def _last_word(env: Environment, schedule: Schedule, node: Node) -> Remark:
     kind = env.ops.of(node.op, env.root.source).kind
-    handling = [declared for declared in schedule.declarations if kind in declared.handles]
+    about = (kind, node.op)
+    handling = [d for d in schedule.declarations if any(name in about for name in d.handles)]
     for declaration in handling:
         why = _why_off(schedule, declaration)
         if why is not None:

@@ -45,13 +45,21 @@ class AnalysisCache:
         made = self._make(name, make)
         # Analyses are pure functions of the graph, but one may still number things in it.
         self._made[name] = (self._root.version, made)
+        self._dropped_by_rollback(name)
         return made
 
     def get_lasting(self, name: str, make: Callable[[], Any]) -> Any:
         """An analysis that notices edits by itself: made once per compile."""
         if name not in self._lasting:
             self._lasting[name] = self._make(name, make)
+            self._dropped_by_rollback(name)
         return self._lasting[name]
+
+    def _dropped_by_rollback(self, name: str) -> None:
+        # What is made inside a transaction has seen its edits, and a rollback moves no version.
+        journal = self._root.journal
+        if journal.active:
+            journal.record(lambda: (self._made.pop(name, None), self._lasting.pop(name, None)))
 
     def _make(self, name: str, make: Callable[[], Any]) -> Any:
         if self.timing is None:

@@ -102,16 +102,26 @@ class PassManager:
             with self.report.timing.span("passes"):
                 self._run_places()
             close_remarks(self.env, self.schedule, self._subjects.subjects.values())
-        except GeError as raised:
-            error = raised
+        except BaseException as raised:
+            error = raised if isinstance(raised, GeError) else GeError(repr(raised))
             raise
         finally:
             seconds = perf_counter() - start
             self.report.timing.seconds = seconds
             self.report.timing.count = 1
-            for instrument in self.instruments:
-                instrument.compile_finished(CompileEnded(self.env, seconds, error))
+            event = CompileEnded(self.env, seconds, error)
+            self._tell(error, lambda instrument: instrument.compile_finished(event))
         return self.report
+
+    def _tell(self, error: GeError | None, tell: Callable[[Instrument], None]) -> None:
+        """Tell all instruments; where there is an error already, it is the one to be seen."""
+        for instrument in self.instruments:
+            try:
+                tell(instrument)
+            except GeError as other:
+                if error is None:
+                    raise
+                error.hint = "\n  ".join(filter(None, [error.hint, f"also: {other.message}"]))
 
     def _tell_skipped(self) -> None:
         for name, decision in self.schedule.decisions.items():
@@ -149,8 +159,7 @@ class PassManager:
             env.remarks.take_back(mark)
             env.analyses.drop()
             failure = _named(error, step)
-            for instrument in self.instruments:
-                instrument.pass_failed(ctx, failure)
+            self._tell(failure, lambda instrument: instrument.pass_failed(ctx, failure))
             if failure is error:
                 raise
             raise failure from error

@@ -35,7 +35,8 @@ class PassDeclaration:
         required: switching it off is an error.
         changes_values: it may change what is computed; the proof re-bases there.
         preserves: analyses that its edits keep right.
-        handles: kinds of ops (`move`, `join`, ...) on which it gives the final remark.
+        handles: kinds of ops (`move`, `join`, ...) or op types that it has rules for: where it is
+            off, the final remark on such a node names it.
         codes: the codes it gives.
     """
 

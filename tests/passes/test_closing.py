@@ -63,6 +63,13 @@ def test_bytes_that_a_copy_moves(run: Run) -> None:
     }
 
 
+def test_a_pass_may_handle_one_op_of_a_kind(run: Run) -> None:
+    """Then it is no help for the others."""
+    off = Source("arguments", disable=("Remover",))
+    found = finals(run, off, levels=Level.O0.and_above(), handles=("TensorMove",))
+    assert ("PASS_OFF", "NO_RULE_AT_LEVEL") == (found["move"].code, found["id"].code)
+
+
 def test_a_level_too_low_names_the_first_level_that_would_do(run: Run) -> None:
     """As the one change that would help."""
     low = Source("arguments", {"ge.oo.level": "O1"})

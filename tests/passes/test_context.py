@@ -165,6 +165,24 @@ def test_an_analysis_is_made_again_after_edits_unless_preserved(
     assert made == len(count)
 
 
+def test_an_analysis_made_inside_a_rolled_back_transaction_is_dropped(run: Run) -> None:
+    """It has seen edits that are gone; one made before stays, being preserved."""
+    seen: list[object] = []
+
+    def work(graph: Graph, ctx: PassContext) -> None:
+        node = graph.node("m")
+        before = ctx.cached("before", object)
+        with graph.transaction() as trial:
+            graph.set_attr(node, "a", 1)
+            seen.append(ctx.cached("inside", lambda: dict(node.attrs)))
+            trial.rollback()
+        seen.append(ctx.cached("inside", lambda: dict(node.attrs)))
+        seen.append(before is ctx.cached("before", object))
+
+    run(one_move(), {"P": {**a_pass(work), "preserves": ("before", "inside")}})
+    assert [{"a": 1}, {}, True] == seen
+
+
 def test_only_node_passes_may_ask_for_visits(run: Run) -> None:
     """The error names the pass."""
     with pytest.raises(PassError, match="pass 'P' asks for a visit and is not a NodePass"):
