@@ -1,1 +1,22 @@
-"""Memory assigners, lifetimes and the reuse checker."""
+"""Memory assigners, and the target they were first written for. Assigners are imported when used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ge_core.api import Target, hookimpl
+
+
+@hookimpl
+def ge_register_memory_assigners(assigners: Any) -> None:
+    """`best` is the default."""
+    assigners.add("bump", "ge_memassign.bump:Bump", about="no two buffers share bytes")
+    assigners.add("fast", "ge_memassign.fast:Fast", about="best of several orders")
+    assigners.add("best", "ge_memassign.best:Best", about="fast, then a bounded search")
+
+
+@hookimpl
+def ge_register_targets(targets: Any) -> None:
+    """Ascend: 512-byte blocks, pieces of a run at 32 bytes."""
+    about = "512-byte buffers, pieces of a run at 32 bytes"
+    targets.add(Target("ascend", align_bytes=512, run_align=32, about=about))
