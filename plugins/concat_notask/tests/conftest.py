@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -35,13 +36,13 @@ def _registry() -> PassRegistry:
 REGISTRY = _registry()
 
 
-def run_passes(
+def run_in_environment(
     graph: Graph,
     names: tuple[str, ...] = ORDER,
     *,
     target: Target = ASCEND,
     level: str = "O3",
-) -> Remarks:
+) -> Environment:
     """Run passes on a graph and its subgraphs, as the pass manager does."""
     ops = OpRegistry()
     register_builtin_ops(ops)
@@ -53,13 +54,24 @@ def run_passes(
         made = declaration.make()
         for part in graph.all_graphs():
             made.run(part, PassContext(environment, declaration, part))  # type: ignore[attr-defined]  # all three are graph passes
-    return environment.remarks
+    return environment
+
+
+def run_passes(graph: Graph, names: tuple[str, ...] = ORDER, **about: Any) -> Remarks:
+    """What passes say about a graph."""
+    return run_in_environment(graph, names, **about).remarks
 
 
 @pytest.fixture(scope="session")
 def run() -> Run:
     """`run(graph, names, target=..., level=...)` gives the remarks of the passes."""
     return run_passes
+
+
+@pytest.fixture(scope="session")
+def environment_of() -> Callable[..., Environment]:
+    """`environment_of(graph, ...)` runs the passes and gives what they share."""
+    return run_in_environment
 
 
 @pytest.fixture(scope="session")

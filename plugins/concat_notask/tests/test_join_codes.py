@@ -241,6 +241,12 @@ def _innermost(b: GraphBuilder) -> None:
     pack(b, *pair(b), axis=2, out=(32, 16, 2))
 
 
+def _places_clash(b: GraphBuilder) -> None:
+    p, q = pair(b)
+    first = concat(b, p, q, name="first")
+    b.net_output(b.op("Relu", first, name="read"), concat(b, q, p))
+
+
 CASES: dict[str, Case] = {
     "UNKNOWN_SHAPE": _unknown_shape,
     "UNKNOWN_GRAPH": _unknown_graph,
@@ -267,6 +273,7 @@ CASES: dict[str, Case] = {
     "OVERWRITTEN": _overwritten,
     "VIRTUAL_READER": _virtual_reader,
     "ON_CHIP_MEMORY": _on_chip,
+    "PLACES_CLASH": _places_clash,
     "SCALAR_OPERAND": _scalar,
     "EMPTY_OPERAND": _empty,
     "SAME_SOURCE": _same_source,
@@ -276,6 +283,7 @@ CASES: dict[str, Case] = {
     "PRIVATE_FORMAT": _private,
     "NEW_INNERMOST_AXIS": _innermost,
 }
+LEVELS = {"PLACES_CLASH": "O4"}
 GIVEN_ELSEWHERE = {"NO_TASK", "MARKED_BEFORE", "RESERVES_EARLY", "RAISES_PEAK"}
 
 
@@ -290,7 +298,7 @@ def build(case: Case) -> Graph:
 def test_code(code: str, run: Run, ascend: Target) -> None:
     """The join keeps its task, for exactly this reason, and nothing is marked or claimed."""
     graph = build(CASES[code])
-    remarks = run(graph)
+    remarks = run(graph, level=LEVELS.get(code, "O3"))
     joins = [n for n in graph.nodes if n.name.startswith("join")]
     final = remarks.final(joins[0].name)
     assert final is not None

@@ -46,6 +46,7 @@ class JoinRules:
                 self.operands.append(anchor)
                 self.chains.append(at.memory.chain(anchor.source))
                 self.descs.append(anchor.desc)
+        self._start = 0
         self._first_at: dict[tuple[OutputAnchor, int], int] = {}
         for number, chain in enumerate(self.chains):
             self._first_at.setdefault(self._source(chain), number)
@@ -114,9 +115,9 @@ class JoinRules:
         if desc.elements == 0:
             yield refuse("EMPTY_OPERAND", self.operands[at], at=at)
             return
-        widest = max((bits(output.desc.dtype) or 0) // 8 for output in chain.outputs)
-        last = at == len(self.operands) - 1
-        found = piece_refusal(at, desc, self.setting.target, last=last, element_bytes=widest)
+        widest = self.setting.uses(chain).widest
+        found = piece_refusal(at, desc, self.setting.target, self._start, widest)
+        self._start += desc.data_bytes or 0
         if found is not None:
             yield found
 

@@ -21,6 +21,7 @@ from ge_core.api import (
     OpRegistry,
     OutputAnchor,
     Piece,
+    bits,
     is_subgraph_data,
     output_parent_index,
     parent_index,
@@ -67,6 +68,7 @@ class Uses:
         placing: inputs of nodes that want what they read at a place of their choice.
         virtual: inputs of nodes whose own memory follows that of others.
         kinds: special memory kinds that are asked for the bytes, with who asks.
+        widest: bytes of the widest element that the bytes are seen as.
     """
 
     readers: list[InputAnchor] = field(default_factory=list)
@@ -75,6 +77,7 @@ class Uses:
     placing: list[InputAnchor] = field(default_factory=list)
     virtual: list[InputAnchor] = field(default_factory=list)
     kinds: list[tuple[str, InputAnchor | OutputAnchor]] = field(default_factory=list)
+    widest: int = 1
 
 
 class Memory:
@@ -171,6 +174,7 @@ class Memory:
         uses.placing.append(edge)
         for output in node.outputs:
             piece = self.uses(output)
+            uses.widest = max(uses.widest, piece.widest)
             for name in ("readers", "writers", "results", "placing", "virtual", "kinds"):
                 getattr(uses, name).extend(getattr(piece, name))
 
@@ -186,6 +190,7 @@ class Memory:
         while waiting:
             output = waiting.pop()
             uses.kinds.extend((kind, output) for kind in output_kinds(output))
+            uses.widest = max(uses.widest, (bits(output.desc.dtype) or 0) // 8)
             for reader in output.readers:
                 self.steps += 1
                 uses.kinds.extend((kind, reader) for kind in input_kinds(reader))

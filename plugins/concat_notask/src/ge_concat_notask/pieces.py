@@ -9,17 +9,16 @@ from ge_core.api import DEFAULT_BLOCKS, Block, BlockTable, Target, TensorDesc, b
 
 
 def piece_refusal(
-    at: int, desc: TensorDesc, target: Target, *, last: bool, element_bytes: int = 1
+    at: int, desc: TensorDesc, target: Target, start: int, widest: int
 ) -> Refusal | None:
-    """Why the piece behind this one could not start where it ends.
+    """Why a piece can't lie `start` bytes behind the beginning of a buffer.
 
-    A target with a run alignment wants every piece to be a multiple of it, the last one too, as
-    GE does. Elsewhere a piece behind must start at a multiple of its element.
+    A target with a run alignment wants every piece to be a multiple of it. Elsewhere a piece starts
+    at a multiple of its element.
 
     Args:
         at: number of the piece.
-        last: whether no piece follows.
-        element_bytes: the widest element that views read the bytes as.
+        widest: bytes of the widest element that its bytes are read or written as.
     """
     width = bits(desc.dtype)
     if width is None or desc.elements is None:
@@ -27,12 +26,12 @@ def piece_refusal(
     size = desc.elements * width
     if size % 8:
         return refuse("OFF_BYTE_PIECE", at=at)
-    if target.run_align is None and last:
-        return None
-    granule = target.run_align or max(element_bytes, width // 8, 1)
-    if size // 8 % granule:
-        return refuse("UNALIGNED_PIECE", at=at, granule=granule)
-    return None
+    if target.run_align is not None:
+        off = size // 8 % target.run_align
+    else:
+        off = start % max(widest, 1)
+    granule = target.run_align or max(widest, 1)
+    return refuse("UNALIGNED_PIECE", at=at, granule=granule) if off else None
 
 
 def sum_refusal(whole: TensorDesc, pieces: Sequence[TensorDesc]) -> Refusal | None:

@@ -33,13 +33,15 @@ class _Block:
     Attributes:
         starts: where each owner starts, in bytes from a zero of the block's own.
         spans: the owners' bytes, sorted.
-        uses: what touches them, except through nodes whose distances are accounted for. Of a block
-            of several owners one example of each kind is kept, and no reader.
+        uses: what touches them, except through nodes whose distances are accounted for. Once a
+            join lies in the block, one example of each kind is kept, and no reader.
+        joined: whether the block holds the operands of a join.
     """
 
     starts: dict[OutputAnchor, int] = field(default_factory=dict)
     spans: list[Span] = field(default_factory=list)
     uses: Uses = field(default_factory=Uses)
+    joined: bool = False
 
     def room_for(self, span: Span) -> bool:
         """Whether no owner has bytes in the span."""
@@ -100,8 +102,8 @@ class Places:
         self._known.add(node)
 
     def alone(self, output: OutputAnchor) -> bool:
-        """Whether no other owner lies at a fixed distance from a tensor's owner."""
-        return len(self._at(output)[0].starts) == 1
+        """Whether a tensor's owner is an operand of no join yet, so that all its uses are known."""
+        return not self._at(output)[0].joined
 
     def _adopt(self, node: Node) -> None:
         """Take in a node that is marked already, unless its marks can't be followed."""
@@ -202,6 +204,7 @@ class Places:
                 del block.starts[result]
         self._blocks.pop(result, None)
         largest = max(bases, key=lambda block: len(block.spans))
+        largest.joined = True
         largest.uses = _together([*(block.uses for block in bases), self._uses_of(result)])
         for block, base in bases.items():
             if block is largest:
@@ -218,6 +221,7 @@ def _together(parts: Iterable[Uses]) -> Uses:
     """One example of everything but readers."""
     found = Uses()
     for part in parts:
+        found.widest = max(found.widest, part.widest)
         for name in ("writers", "results", "placing", "virtual", "kinds"):
             examples = getattr(found, name)
             examples += getattr(part, name)[: 1 - len(examples)]

@@ -25,7 +25,7 @@ COMMON_CODES: Final[Codes] = {
     "UNKNOWN_GRAPH": ("its graph has unknown shapes or was cut for them", "unknown_graph"),
     "NO_ELEMENT_SIZE": ("{dtype} elements have no fixed size", "align32"),
     "OFF_BYTE_PIECE": ("piece {at} does not end at a byte", "align32"),
-    "UNALIGNED_PIECE": ("piece {at} is not a multiple of {granule} bytes", "align32"),
+    "UNALIGNED_PIECE": ("piece {at} does not fit multiples of {granule} bytes", "align32"),
     "AXIS_OUT_OF_RANGE": ("its axis is none of a tensor of rank {rank}", "dim_range"),
     "NO_ALIGNED_SHAPE": ("the padding of {origin} in {runtime} is not known", "align_shape"),
     "NO_AXIS_MAP": ("axes of {origin} can't be followed into {runtime}", "transfer_dims"),

@@ -22,7 +22,7 @@ from ge_concat_notask.pieces import piece_refusal, sum_refusal
 from ge_concat_notask.refusal import Refusal, refuse
 from ge_concat_notask.scene import has_unknown_shape, in_unknown_graph
 from ge_concat_notask.setting import Setting
-from ge_core.api import InputAnchor, Node, OutputAnchor, bits
+from ge_core.api import InputAnchor, Node, OutputAnchor
 
 _ON_CHIP: Final = ("L1", "L2")
 _HANDS_ON: Final = ("Reshape", "TransData")
@@ -99,14 +99,16 @@ class SplitRules:
     def _sizes(self, edge: InputAnchor, chain: Chain) -> Iterator[Refusal]:
         assert edge.source is not None and edge.desc is not None
         outputs = self.node.outputs
-        widest = max((bits(output.desc.dtype) or 0) // 8 for output in chain.outputs)
-        last = len(outputs) - 1
+        start, last = 0, len(outputs) - 1
         for at, output in enumerate(outputs):
-            found = piece_refusal(
-                at, output.desc, self.setting.target, last=at == last, element_bytes=widest
-            )
-            # Nothing starts behind the last piece, so that one may end anywhere.
-            if found is not None and (at < last or found.code != "UNALIGNED_PIECE"):
+            widest = self.memory.uses(output).widest
+            found = piece_refusal(at, output.desc, self.setting.target, start, widest)
+            start += output.desc.data_bytes or 0
+            # On a target with an alignment the last piece may end anywhere: nothing starts there.
+            aligned = self.setting.target.run_align is not None
+            if found is not None and not (
+                aligned and at == last and found.code == "UNALIGNED_PIECE"
+            ):
                 yield found
         for whole, pieces in (
             (edge.source.desc, [edge.desc]),
