@@ -1,8 +1,8 @@
 """The program of a graph without a task list: listed order on each stream, an event per edge.
 
-Edges through nodes that launch nothing are lifted to the nodes on both sides; Data carries no order.
-A call lasts until its subgraphs are done: their other streams wait for its stream at the start,
-and it waits for them at the end.
+Edges through nodes that launch nothing are lifted to the nodes on both sides; Data carries no
+order. A call lasts until its subgraphs are done: their other streams wait for its stream at the
+start, and it waits for them at the end.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from ge_core.proof.contents import Content, Store
 from ge_core.proof.intervals import IntervalMap
@@ -126,12 +127,12 @@ class Pools:
         writer: str,
     ) -> None:
         starts = [[low for low, _, _ in pieces] for pieces in arms]
-        marks = {mark for pieces in arms for low, high, _ in pieces for mark in (low, high)}
+        marks = sorted({m for pieces in arms for low, high, _ in pieces for m in (low, high)})
         for low, high in _union(arms):
-            marks.update(piece[0] for piece in pool.pieces(low, high))
-            inside = sorted(mark for mark in marks if low <= mark <= high)
+            inside = set(marks[bisect_left(marks, low) : bisect_right(marks, high)])
+            inside.update(piece[0] for piece in pool.pieces(low, high))
             states: list[tuple[int, int, Held]] = []
-            for start, end in zip(inside, inside[1:], strict=False):
+            for start, end in pairwise(sorted(inside)):
                 each = [
                     _state(pieces, firsts, start) or pool.at(start)[2]
                     for pieces, firsts in zip(arms, starts, strict=True)

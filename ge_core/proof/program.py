@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ge_core.ir import Graph, Node
-from ge_core.proof.facts import SILENT, Facts
-from ge_core.proof.frames import Frame
+from ge_core.proof.facts import CALLS, SILENT, Facts
+from ge_core.proof.frames import Frame, Frames
 from ge_core.proof.regions import Regions
 
 
@@ -96,3 +96,14 @@ def is_free_view(frame: Frame, node: Node, facts: Facts, regions: Regions) -> bo
         if not regions.of(frame, output).same_place(regions.of(frame, source)):
             return False
     return True
+
+
+def complete(program: Group, frames: Frames) -> Group:
+    """Give every call a group for each of its subgraphs, also for those that launch nothing."""
+    for step in program.everything():
+        if step.facts.kind not in CALLS:
+            continue
+        for graph in dict.fromkeys(step.node.subgraphs.values()):
+            if step.group(graph) is None:
+                step.groups.append(Group(frames.child(step.frame, step.node, graph)))
+    return program

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ge_core.ir import Node, OutputAnchor
 from ge_core.proof.facts import SILENT, FactTable
 from ge_core.proof.frames import Frame, Frames, Instance
-from ge_core.proof.program import Event, Group, Step
+from ge_core.proof.program import Event, Group, Step, complete
 from ge_core.proof.regions import Regions
 from ge_core.proof.result import Check, Findings
 from ge_core.tasks import Region as TaskRegion
@@ -243,4 +243,4 @@ def task_program(
     tasks: TaskList, frames: Frames, facts: FactTable, regions: Regions, findings: Findings
 ) -> Group:
     """The program that a task list says."""
-    return TaskReader(frames, facts, regions, findings).program(tasks)
+    return complete(TaskReader(frames, facts, regions, findings).program(tasks), frames)
