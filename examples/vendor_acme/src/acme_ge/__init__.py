@@ -1,10 +1,9 @@
 """Acme's plugin for the graph engine. This module only registers; nothing heavy is imported."""
 
-from ge_core.api import Level, OpTraits, Stage, hookimpl
-
 from acme_ge.banks import is_pinned, same_bank
 from acme_ge.casts import DropNoOpCast
 from acme_ge.windows import step_over_window
+from ge_core.api import Level, OpTraits, Stage, hookimpl
 
 
 @hookimpl

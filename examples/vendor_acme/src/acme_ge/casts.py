@@ -9,10 +9,10 @@ from ge_core.api import Graph, GraphPass, PassContext
 
 @dataclass(frozen=True)
 class DropNoOpCast(GraphPass, codes=("CHANGES_DTYPE", "LIMIT_REACHED", "NOOP")):
-    """A Cast to the dtype that its input already has is a copy; its readers read the input instead."""
+    """A Cast to the dtype that its input already has is a copy; its readers get the input."""
 
     limit: int | None = None
-    """At most this many removals per graph (`--set acme.DropNoOpCast.limit=10`); none by default."""
+    """At most this many removals per graph; none by default."""
 
     def run(self, graph: Graph, ctx: PassContext) -> None:
         """Look at every Cast of the graph."""
