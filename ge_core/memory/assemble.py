@@ -42,9 +42,7 @@ def plan_from(
         return _write(problem, placement, facts, level)
 
 
-def _write(
-    problem: MemoryProblem, placement: Placement, facts: PlanFacts, level: str
-) -> Plan:
+def _write(problem: MemoryProblem, placement: Placement, facts: PlanFacts, level: str) -> Plan:
     offsets = placement.offsets
 
     def offset(site: Site) -> int:

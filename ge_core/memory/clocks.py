@@ -51,6 +51,7 @@ class WorldClocks:
         self.streams = streams
         self.offset = offset
         self.ready: list[Vector] = [()] * len(work.nodes)
+        self._lane = [streams.get(node.stream_id, 0) for node in work.nodes]
         self.leave: dict[int, Vector] = {}
         self.head: dict[int, Vector] = {}
         self.tail: dict[int, Vector] = {}
@@ -155,7 +156,7 @@ class WorldClocks:
 
     def stream(self, instance: int) -> int:
         """The index of an instance's stream."""
-        return self.streams.get(self.work.nodes[instance].stream_id, 0)
+        return self._lane[instance]
 
     def part(self, region: Region) -> int:
         """Where the part of a region's own scope begins in its clocks."""
@@ -264,12 +265,14 @@ class WorldClocks:
     def until(self, scope: int, last: Sequence[int]) -> int:
         """The last place in the listing at which something may start without knowing of `last`."""
         region = self.work.scopes[scope]
-        if region.outer is None:
+        outer = region.outer
+        if outer is None:
             return max(self._until(stream, position) for stream, position in enumerate(last))
         caller = region.caller
-        while region.outer is not None:
+        while outer is not None:
             caller = region.caller
-            region = self.work.scopes[region.outer.scope]
+            region = self.work.scopes[outer.scope]
+            outer = region.outer
         return self._until(self.stream(caller), self.work.last_inside(caller))
 
     def _until(self, stream: int, position: int) -> int:

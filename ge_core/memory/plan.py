@@ -323,7 +323,8 @@ def _get(entry: Any, key: str, kind: type, where: str) -> Any:
     if not isinstance(entry, Mapping):
         raise InputFileError("expected an object", field=where or "document")
     value = entry.get(key)
-    if not isinstance(value, kind) or (kind is int and (isinstance(value, bool) or value < 0)):
+    fits = _is_position(value) if kind is int else isinstance(value, kind)
+    if not fits:
         raise InputFileError(f"expected {_KINDS[kind]}, found {value!r:.60}", field=path)
     return value
 

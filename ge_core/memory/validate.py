@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ge_core.errors import PlanError
 from ge_core.memory.problem import Buffer, Cluster, MemoryProblem, Placement
@@ -48,51 +49,125 @@ def _check_offset(cluster: Cluster, offset: int, owner: str | None) -> None:
         )
 
 
+class _Placed(NamedTuple):
+    """A buffer at its place."""
+
+    low: int
+    number: int
+    cluster: Cluster
+    buffer: Buffer
+
+    @property
+    def high(self) -> int:
+        return self.low + self.buffer.size
+
+
 def find_clash(
     problem: MemoryProblem, clusters: Sequence[Cluster], offsets: Sequence[int]
 ) -> tuple[Cluster, Cluster] | None:
-    """Two clusters of one pool that share bytes although they must not, or None.
-
-    A sweep over time: what is in use at a position is kept by address, so that each piece is
-    compared with its neighbours only. Pieces that may share bytes although their times overlap
-    (several streams) make neighbourhoods larger.
-    """
-    owned = [cluster for cluster in clusters if cluster.owned]
-    for mine in owned:
+    """Two clusters of one pool that share bytes although they must not, or None."""
+    for mine in (cluster for cluster in clusters if cluster.owned):
         for other in clusters:
             if other is not mine and _sticks_out(mine, other, offsets):
                 return mine, other
-    events: list[tuple[int, int, int]] = []
-    pieces: list[tuple[Cluster, Buffer, int]] = []
+    placed: list[_Placed] = []
     for cluster in clusters:
         for delta, buffer in cluster.pieces:
-            number = len(pieces)
-            pieces.append((cluster, buffer, offsets[cluster.index] + delta))
-            events.append((buffer.first, 1, number))
-            # What ends at a position is still in use there.
-            events.append((buffer.last + 1, 0, number))
+            low = offsets[cluster.index] + delta
+            placed.append(_Placed(low, len(placed), cluster, buffer))
+    order = problem.order
+    if order is None:
+        return _over_time(problem, placed, placed)
+    chains: dict[int, list[_Placed]] = {}
+    inner: list[_Placed] = []
+    for piece in placed:
+        clock = piece.buffer.clock
+        if clock is not None and order.scopes[clock.scope].depth == 0:
+            chains.setdefault(clock.scope, []).append(piece)
+        else:
+            inner.append(piece)
+    for chain in chains.values():
+        clash = _over_addresses(problem, chain)
+        if clash is not None:
+            return clash
+    return _over_time(problem, placed, inner) if inner else None
+
+
+def _over_time(
+    problem: MemoryProblem, placed: Sequence[_Placed], judged: Sequence[_Placed]
+) -> tuple[Cluster, Cluster] | None:
+    """A sweep over time: what is in use at a position is kept by address.
+
+    Compares every piece of `judged` with all that is in use at the same time and shares bytes.
+    """
+    wanted = {piece.number for piece in judged}
+    events: list[tuple[int, int, int]] = []
+    for piece in placed:
+        # What ends at a position is still in use there.
+        events.append((piece.buffer.first, 1, piece.number))
+        events.append((piece.buffer.last + 1, 0, piece.number))
     events.sort()
-    active: list[tuple[int, int]] = []
-    longest = 0
+    active: list[_Placed] = []
+    active_judged: list[_Placed] = []
+    longest = max((piece.buffer.size for piece in placed), default=0)
     for _, begins, number in events:
-        cluster, buffer, low = pieces[number]
-        if not begins:
-            del active[bisect_left(active, (low, number))]
+        piece = placed[number]
+        for pieces in (active, active_judged) if number in wanted else (active,):
+            if begins:
+                insort(pieces, piece)
+            else:
+                del pieces[bisect_left(pieces, piece)]
+        if begins:
+            around = active if number in wanted else active_judged
+            clash = _beside(problem, piece, around, longest)
+            if clash is not None:
+                return clash
+    return None
+
+
+def _beside(
+    problem: MemoryProblem, piece: _Placed, around: Sequence[_Placed], longest: int
+) -> tuple[Cluster, Cluster] | None:
+    at = bisect_left(around, (piece.high,))
+    while at > 0:
+        at -= 1
+        other = around[at]
+        if other.low + longest <= piece.low:
+            break
+        if other.cluster is piece.cluster or other.high <= piece.low:
             continue
-        longest = max(longest, buffer.size)
-        high = low + buffer.size
-        at = bisect_left(active, (high, -1))
-        while at > 0:
-            at -= 1
-            start, neighbour = active[at]
-            if start + longest <= low:
-                break
-            owner, there, _ = pieces[neighbour]
-            if owner is cluster or start + there.size <= low:
-                continue
-            if problem.interferes(buffer, there):
-                return owner, cluster
-        insort(active, (low, number))
+        if problem.interferes(piece.buffer, other.buffer):
+            return other.cluster, piece.cluster
+    return None
+
+
+def _over_addresses(
+    problem: MemoryProblem, chain: Sequence[_Placed]
+) -> tuple[Cluster, Cluster] | None:
+    """A sweep over addresses: what lies there is kept by birth, and neighbours are compared.
+
+    In one scope "comes before" is transitive and goes with birth, so that neighbours speak for all.
+    """
+    events: list[tuple[int, int, int]] = []
+    for at, piece in enumerate(chain):
+        events.append((piece.low, 1, at))
+        events.append((piece.high, 0, at))
+    events.sort()
+    here: list[tuple[int, int]] = []
+    for _, begins, at in events:
+        key = (chain[at].buffer.first, at)
+        place = bisect_left(here, key)
+        if begins:
+            here.insert(place, key)
+            pairs = [(place - 1, place), (place, place + 1)]
+        else:
+            del here[place]
+            pairs = [(place - 1, place)]
+        for one, other in pairs:
+            if 0 <= one and other < len(here):
+                a, b = chain[here[one][1]], chain[here[other][1]]
+                if a.cluster is not b.cluster and problem.interferes(a.buffer, b.buffer):
+                    return a.cluster, b.cluster
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ge_core.api import Budget, MemoryProblem, Placement
 from ge_memassign.conflicts import Conflicts
-from ge_memassign.fast import PAIR_LIMIT, quick
+from ge_memassign.fast import pair_limit, quick
 from ge_memassign.improve import improve
 from ge_memassign.pools import Pool
 
@@ -25,5 +25,5 @@ class Best:
         if pool.peak(found) <= pool.bound or not pool.clusters:
             return found
         if conflicts is None:
-            conflicts = Conflicts(pool, PAIR_LIMIT)
+            conflicts = Conflicts(pool, pair_limit(pool))
         return improve(pool, conflicts, found, budget) if conflicts.complete else found

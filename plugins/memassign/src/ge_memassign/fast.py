@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from ge_core.api import Budget, MemoryProblem, Placement
@@ -9,7 +10,7 @@ from ge_memassign.conflicts import Conflicts
 from ge_memassign.firstfit import first_fit
 from ge_memassign.orders import orders
 from ge_memassign.pools import Pool
-from ge_memassign.sweep import best_fit
+from ge_memassign.sweep import best_fit, best_fit_by_stream
 
 PAIR_LIMIT: Final = 3_000_000
 """Pairs of interfering buffers that are kept in memory; beyond it only sweeps are tried."""
@@ -30,18 +31,24 @@ class Fast:
         return Placement(tuple(offsets), cut_short=budget.cut_short)
 
 
+def pair_limit(pool: Pool) -> int:
+    """Pairs to look at; asking the order of several streams takes longer than comparing lives."""
+    return PAIR_LIMIT if pool.problem.order is None else PAIR_LIMIT // 4
+
+
 def quick(pool: Pool, budget: Budget) -> tuple[list[int], Conflicts | None]:
     """The best quick answer for one pool, and its conflicts where they were needed."""
     best: list[int] | None = None
     peak = 0
-    for backwards in (False, True):
-        found = best_fit(pool, backwards=backwards)
+    sweeps = (best_fit, partial(best_fit, backwards=True), best_fit_by_stream)
+    for sweep in sweeps:
+        found = sweep(pool)
         if found is not None and (best is None or pool.peak(found) < peak):
             best, peak = found, pool.peak(found)
         if best is not None and peak <= pool.bound:
             return best, None
     # Without a sweep's answer (fixed or borrowed places) there is no way around the pairs.
-    conflicts = Conflicts(pool, PAIR_LIMIT if best is not None else 1 << 62)
+    conflicts = Conflicts(pool, pair_limit(pool) if best is not None else 1 << 62)
     if best is not None and not conflicts.complete:
         return best, None
     work = 0

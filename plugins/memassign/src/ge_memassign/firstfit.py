@@ -69,9 +69,7 @@ def _lowest(
     """The lowest start outside all open intervals."""
     size, align = pool.sizes[number], pool.aligns[number]
     forbidden = [(low - size, high) for low, high in taken]
-    forbidden += [
-        (at + low, at + high) for i, low, high in gaps if (at := offsets[i]) >= 0
-    ]
+    forbidden += [(at + low, at + high) for i, low, high in gaps if (at := offsets[i]) >= 0]
     if pool.owned:
         forbidden += _around_owned(pool, number, offsets)
     forbidden.sort()

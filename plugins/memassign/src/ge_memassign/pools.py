@@ -48,7 +48,8 @@ class Pool:
             return list(clusters)
         start = min((cluster.birth for cluster in clusters), default=0)
         end = max((cluster.death for cluster in clusters), default=0)
-        whole, rest = [], []
+        whole: list[Cluster] = []
+        rest: list[Cluster] = []
         for cluster in clusters:
             (whole if self._stays(cluster, start, end) else rest).append(cluster)
         whole.sort(key=lambda cluster: (-cluster.align, cluster.index))
@@ -77,9 +78,7 @@ class Pool:
 
     def peak(self, offsets: Sequence[int]) -> int:
         """Bytes of the pool with these offsets by number."""
-        ends = (
-            at + cluster.size for at, cluster in zip(offsets, self.clusters, strict=True)
-        )
+        ends = (at + cluster.size for at, cluster in zip(offsets, self.clusters, strict=True))
         return _up(max(ends, default=self.floor), self.align) if self.clusters else self.floor
 
     def write(self, offsets: Sequence[int], into: list[int]) -> None:
