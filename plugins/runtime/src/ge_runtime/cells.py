@@ -19,6 +19,7 @@ from ge_core.api import (
 from ge_runtime.ports import Cell
 
 Place = tuple[Call, OutputAnchor]
+_Key = tuple[Call, str, int]
 
 SOURCE_KINDS: Final = frozenset({"constant", "variable"})
 
@@ -44,12 +45,31 @@ class Cells:
         self._ops = ops
         self._region_of = region_of
         self._initial = initial
-        self._cells: dict[tuple[Call, str, int], Cell] = {}
-        self._sources: dict[tuple[Call, str, int], Node] = {}
+        self._cells: dict[_Key, Cell] = {}
+        self._known: dict[_Key, Cell] = {}
+        self._sources: dict[_Key, Node] = {}
 
     def at(self, call: Call, output: OutputAnchor) -> Cell:
         """The buffer of an output on a call path."""
-        call, output = self._memory_of(call, output)
+        # What was met on the way is remembered: calls may nest thousands deep.
+        trail: list[_Key] = []
+        while True:
+            key = (call, output.node.name, output.index)
+            cell = self._known.get(key)
+            if cell is not None:
+                break
+            trail.append(key)
+            other = self._shared_with(call, output)
+            if other is None or self._region_of(*other) is not None:
+                cell = self._made(call, output)
+                break
+            call, output = other
+        for key in trail:
+            self._known[key] = cell
+        return cell
+
+    def _made(self, call: Call, output: OutputAnchor) -> Cell:
+        """The buffer of an output that shares no other's memory."""
         node = output.node
         kind = self._ops.kind(node)
         if kind in SOURCE_KINDS:
@@ -57,7 +77,7 @@ class Cells:
         key = (call, node.name, output.index)
         cell = self._cells.get(key)
         if cell is None:
-            cell = self._cells[key] = Cell(tensor_name(call, node.name, output.index))
+            cell = self._cells[key] = Cell(tensor_name(*key))
             if kind in SOURCE_KINDS or (kind == "data" and not call):
                 self._sources[key] = node
                 cell.put(self._initial(node))
@@ -74,14 +94,6 @@ class Cells:
     def in_use(self) -> list[Cell]:
         """Buffers that held something, in the order they were asked for."""
         return [cell for cell in self._cells.values() if cell.used]
-
-    def _memory_of(self, call: Call, output: OutputAnchor) -> Place:
-        """Follow call boundaries to the tensor whose memory an output is."""
-        while True:
-            other = self._shared_with(call, output)
-            if other is None or self._region_of(*other) is not None:
-                return call, output
-            call, output = other
 
     def _shared_with(self, call: Call, output: OutputAnchor) -> Place | None:
         node = output.node

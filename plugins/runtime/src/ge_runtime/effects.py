@@ -7,40 +7,44 @@ from __future__ import annotations
 
 from typing import Final
 
-from ge_core.api import (
-    Node,
-    OpRegistry,
-    is_subgraph_data,
-    named_pairs,
-    ref_of,
-    scribbled_inputs,
-    written_inputs,
-)
+from ge_core.api import Node, OpRegistry, named_pairs, scribbled_inputs, written_inputs
 
-_MARK: Final = "_output_reuse_input"
+_CALLS: Final = frozenset({"if", "case", "while", "loop", "scan", "call"})
+_FRESH_KINDS: Final = frozenset(
+    {"move", "join", "pack", "split", "slice"}
+    | {"data", "constant", "variable", "net_output", "noop"}
+    | _CALLS
+)
+"""Kinds that make memory of their own, or whose sharing is a matter of the call boundary."""
+
+_STORES: Final = frozenset({"Assign", "AssignVariableOp"})
 
 
 def aliases(node: Node, ops: OpRegistry) -> dict[int, int]:
     """Output -> input whose memory it is, by declaration; nothing that only marks ask for."""
     traits = ops.traits(node)
-    declared = {out for out, _ in traits.aliases}
+    if traits.kind in _FRESH_KINDS and (node.subgraphs or traits.kind not in _CALLS):
+        return {}
+    found = {
+        output.index: output.desc.reuse_input
+        for output in node.outputs
+        if output.desc.reuse_input is not None
+    }
     if node.attrs.get("reference"):
-        declared.update(out for out, _ in named_pairs(node))
-    by_kind = traits.kind in ("net_output", "while") or is_subgraph_data(node)
-    found: dict[int, int] = {}
-    for output in node.outputs:
-        at = ref_of(output, ops)
-        if at is None or at >= len(node.inputs):
-            continue
-        marked_only = (
-            bool(node.attrs.get(_MARK))
-            and output.desc.reuse_input is None
-            and output.index not in declared
-            and not by_kind
-        )
-        if not marked_only:
-            found[output.index] = at
-    return found
+        found.update(named_pairs(node))
+    found.update(traits.aliases)
+    return {
+        out: at
+        for out, at in found.items()
+        if out < len(node.outputs) and at < len(node.inputs) and node.inputs[at].source is not None
+    }
+
+
+def unread(node: Node, ops: OpRegistry, writes: tuple[int, ...]) -> tuple[int, ...]:
+    """Inputs whose bytes the node does not look at."""
+    ignored = ops.traits(node).shape_only
+    # A store replaces what was there without having read it.
+    return (*ignored, 0) if node.op in _STORES and writes == (0,) else ignored
 
 
 def changes(node: Node, ops: OpRegistry) -> tuple[tuple[int, ...], tuple[int, ...]]:

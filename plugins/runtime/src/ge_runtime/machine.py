@@ -210,6 +210,6 @@ class Machine:
 
     def record(self, step: Step, at: int, value: Any) -> None:
         """Note what a step reads from an input."""
-        if self.reads is not None and at not in step.context.traits.shape_only:
+        if self.reads is not None and at not in step.unread:
             key = (step.context.call, step.label, at)
             self.reads.setdefault(key, []).append(digest(value))

@@ -30,7 +30,7 @@ def execute(step: Step, machine: Machine) -> None:
             machine.poison(step.before)
         if step.is_view:
             _view(step, machine)
-        elif step.kind == "move":
+        elif step.is_move:
             _move(step, machine)
         else:
             _compute(step, machine)

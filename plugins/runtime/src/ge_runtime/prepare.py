@@ -16,7 +16,7 @@ from ge_core.api import (
     output_parent_index,
     parent_index,
 )
-from ge_runtime.effects import aliases, changes
+from ge_runtime.effects import aliases, changes, unread
 from ge_runtime.layout import Layout
 from ge_runtime.ports import ArenaPort, Port
 from ge_runtime.steps import Context, Entry, Frame, Step
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ge_runtime.machine import Machine
 
 TASKLESS_KINDS: Final = frozenset({"data", "constant", "variable", "net_output", "noop"})
-_CALLS: Final = frozenset({"call", "if", "case", "while", "loop", "scan"})
 
 
 def prepare_frame(machine: Machine, graph: Graph, call: Call) -> Frame:
@@ -63,7 +62,8 @@ def _step(machine: Machine, call: Call, node: Node, task: Task | None, order: in
     traits = ops.traits(node)
     shared = aliases(node, ops)
     writes, scribbles = changes(node, ops)
-    is_call = bool(node.subgraphs) or traits.kind in _CALLS
+    is_call = bool(node.subgraphs)
+    is_move = traits.kind == "move" and bool(node.inputs) and len(node.outputs) == 1
     is_view = (
         not is_call
         and bool(node.outputs)
@@ -88,13 +88,15 @@ def _step(machine: Machine, call: Call, node: Node, task: Task | None, order: in
     step = Step(
         node=node,
         kind=traits.kind,
+        is_move=is_move,
         label=label,
         inputs=tuple(inputs),
         outputs=tuple(outputs),
         context=Context(call, traits, label, writes, scribbles, shared),
+        unread=unread(node, ops, writes),
         is_view=is_view,
         is_call=is_call,
-        kernel=None if is_call or traits.kind == "move" else _kernel(machine, node),
+        kernel=None if is_call or is_move else _kernel(machine, node),
         task=order,
     )
     layout = machine.layout

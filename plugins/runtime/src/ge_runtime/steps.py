@@ -45,6 +45,8 @@ class Step:
         label: names of the original nodes that the node stands for.
         inputs, outputs: how its tensors are reached; None for an input left out.
         context: facts for the kernel.
+        is_move: it copies its input to its output.
+        unread: inputs whose bytes it does not look at.
         is_view: nothing is computed, every output is the memory of an input.
         kernel: what computes it; None for copies, views and calls.
         poison: bytes to fill before it runs; scribble: bytes that it destroys;
@@ -55,10 +57,12 @@ class Step:
 
     node: Node
     kind: str
+    is_move: bool
     label: str
     inputs: tuple[Port | None, ...]
     outputs: tuple[Port, ...]
     context: Context
+    unread: tuple[int, ...]
     is_view: bool
     is_call: bool
     kernel: Kernel | None

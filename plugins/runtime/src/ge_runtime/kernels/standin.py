@@ -23,16 +23,21 @@ from ge_runtime.values import feed_digest
 # Where and when a node runs, and how its memory is laid out: nothing that its values depend on.
 _PLACEMENT: Final = frozenset(
     {
+        "N",
         "atomic_input_index",
         "atomic_output_index",
+        "captured",
         "continuous_input",
         "continuous_output",
         "is_atomic_node",
         "is_first_node",
         "is_last_node",
+        "need_gentask_atomic",
         "no_need_constant_folding",
         "no_reuse_mem_flag",
+        "num_split",
         "op_kernel_lib",
+        "ref_var_src_var_name",
         "reference",
         "rw",
         "stream_id",
