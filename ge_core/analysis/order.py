@@ -94,6 +94,10 @@ class Order:
         strays = (topo.stray(sources, node) for node in around)
         return next((node for node in strays if node is not None), None)
 
+    def missed(self, source: Node, targets: Iterable[Node]) -> Node | None:
+        """The first of some nodes of the source's graph that no path leads to; None for none."""
+        return self._topo_of(_graph_of(source)).missed(source, targets)
+
     def add_control(self, before: Node, after: Node) -> bool:
         """Add a control edge; False, and nothing done, where it would close a cycle.
 

@@ -157,6 +157,27 @@ class TopoOrder:
                     stack.append(other)
         return next(iter(waiting), None)
 
+    def missed(self, source: Node, targets: Iterable[Node]) -> Node | None:
+        """The first target to which no path leads from the source; None where all are reached.
+
+        One search for all of them, up to the highest label of a target.
+        """
+        waiting = dict.fromkeys(targets)
+        high = max((self.label(node) for node in waiting), default=0)
+        first = next((n for n in waiting if self.label(n) <= self.label(source)), None)
+        if first is not None:
+            return first
+        stack = [source]
+        seen = {source}
+        while stack and waiting:
+            for other in successors(stack.pop()):
+                self.steps += 1
+                waiting.pop(other, None)
+                if other not in seen and self.label(other) < high:
+                    seen.add(other)
+                    stack.append(other)
+        return next(iter(waiting), None)
+
     def reaches(self, before: Node, after: Node) -> bool:
         """Whether a path of one edge or more leads from one node to the other.
 

@@ -66,6 +66,10 @@ CODES: Final[dict[str, str | tuple[str, str | None]]] = {
     ),
     "R3_AFTER_COPY_CYCLE": ("{waiting} waits for the copy, and comes before {reader}", "R3"),
     "R3_EDGE_REFUSED": ("the edge from {first} to {second} would close a cycle", "R3"),
+    "R3_LISTED_ORDER": (
+        "{one} would run after {other}, and only the listing says which comes first",
+        "R3",
+    ),
     "R3_SEARCH_LIMIT": ("the searches for its neighbours' order became too long", "R3"),
     # R4: reading and writing
     "R4_NO_CHECKER": ("no read/write checker is installed", "R4"),

@@ -7,8 +7,7 @@ from typing import Final
 
 from ge_core.api import GraphError, Keep, Node
 from ge_tensormove.candidate import Candidate
-from ge_tensormove.rules.after_copy import reading_nodes, waiting_nodes
-from ge_tensormove.rules.single_path import planned_edges
+from ge_tensormove.rules.listed_order import needed_order
 
 MANY_PAIRS: Final = 1000
 """More pairs of nodes than this are ordered through one node that does nothing (GE's number)."""
@@ -30,7 +29,7 @@ def remove(copy: Candidate) -> Keep | None:
     run, node, graph = copy.run, copy.copy, copy.graph
     feed, copy_input = copy.feed, copy.input
     gone = node.outputs[0] if node.outputs else None
-    plans = (planned_edges(copy), (reading_nodes(copy), waiting_nodes(copy)))
+    plans = needed_order(copy)
     try:
         with graph.transaction() as edits:
             for firsts, seconds in plans:
@@ -47,6 +46,8 @@ def remove(copy: Candidate) -> Keep | None:
                 graph.bypass(node)
     except GraphError as error:
         raise RemovalFailed(error.plain_message) from error
+    for firsts, seconds in plans:
+        run.listing.hold_back(firsts, seconds)
     if gone is not None:
         run.removed(copy_input, feed, gone)
     return None

@@ -25,6 +25,7 @@ from ge_core.api import (
     is_free_split,
     ref_of,
 )
+from ge_tensormove.listing import Listing, sort_listing
 from ge_tensormove.readers import ReaderTable
 from ge_tensormove.reuse_options import INPUTS_OPTION, PAIRS_OPTION, Declarations
 from ge_tensormove.trace_rules import is_control_flow
@@ -42,6 +43,7 @@ class Run:
             NetOutput), "pieces" (parts of task-free joins and splits), "named" (outputs that name
             a variable) and "fixed" (outputs of constants, variables and graph inputs).
         symbols: GE's alias classes, with anchor types.
+        listing: the listed order and what rests on it.
         further_rules: what plugins contribute to the chain.
         verdicts: the code last given for each copy.
     """
@@ -50,6 +52,7 @@ class Run:
         env = ctx.environment
         self.ops = env.ops
         self.root = env.root
+        sort_listing(self.root)
         ends = Interfaces(lasting=True)
         self.effects = Effects(self.ops, ends)
         self.order = Order(self.root, self.ops)
@@ -65,6 +68,7 @@ class Run:
             else LayoutChecks(ctx.layout_checkers, self.root, self.ops, ctx.option)
         )
         self.further_rules = ctx.delete_rules()
+        self.listing = Listing(self)
         self.verdicts: dict[Node, str] = {}
         self._most_steps = search_limit * sum(len(graph) for graph in self.root.all_graphs())
 
@@ -92,7 +96,7 @@ class Run:
 
     def may_search(self) -> bool:
         """Whether another search for an order is within the bound on work."""
-        return self.order.steps <= self._most_steps
+        return self.order.steps + self.listing.steps <= self._most_steps
 
     # ---- the way to the source -----------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from ge_core.api import Keep
 from ge_tensormove.candidate import Candidate
 from ge_tensormove.rules.after_copy import AfterCopy
 from ge_tensormove.rules.layout import Layout
+from ge_tensormove.rules.listed_order import ListedOrder
 from ge_tensormove.rules.other_names import OtherNames
 from ge_tensormove.rules.path import PathValid
 from ge_tensormove.rules.read_write import ReadWrite
@@ -25,9 +26,10 @@ CHAIN: Final[tuple[Rule, ...]] = (
     SinglePath(),
     OtherNames(),
     AfterCopy(),
+    ListedOrder(),
     ReadWrite(),
     Layout(),
 )
-"""R0, R1, R2, R3 in three parts, R4, R5."""
+"""R0, R1, R2, R3 in four parts, R4, R5."""
 
 __all__ = ["CHAIN", "Rule"]

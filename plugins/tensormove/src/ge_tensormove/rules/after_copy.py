@@ -1,4 +1,4 @@
-"""R3 concluded: nodes that wait for the copy, because then the value is safe."""
+"""R3 continued: nodes that wait for the copy, because then the value is safe."""
 
 from __future__ import annotations
 

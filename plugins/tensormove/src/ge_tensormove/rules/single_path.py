@@ -90,6 +90,8 @@ class SinglePath:
         return self._direct(copy, writing, others) or self._behind(copy, writing, hidden, others)
 
     def _direct(self, copy: Candidate, writing: list[Node], others: list[Node]) -> Keep | None:
+        if not writing:
+            return None
         among = frozenset(others)
         both = next((node for node in writing if node in among), None)
         if both is not None:
