@@ -11,7 +11,8 @@ import pytest
 from ge_core.api import Graph, Kernels, OpRegistry, generate_tasks
 from ge_core.testing import disjoint_plan
 from ge_runtime.compare import compare, differing_reads
-from ge_runtime.executor import NumpyExecutor, default_kernels, default_ops
+from ge_runtime.defaults import default_kernels, default_ops
+from ge_runtime.executor import NumpyExecutor
 from ge_runtime.reference import run_reference
 from ge_runtime.result import RunResult
 

@@ -6,28 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ge_core.api import Graph, Kernels, OpRegistry, Plan, TaskList, register_builtin_ops
+from ge_core.api import Graph, Kernels, OpRegistry, Plan, TaskList
 from ge_runtime.compare import Comparison, compare
-from ge_runtime.files import read_feeds, write_outputs
-from ge_runtime.kernels import register
+from ge_runtime.defaults import default_kernels, default_ops
 from ge_runtime.layout import Layout
 from ge_runtime.machine import LOOP_LIMIT, Machine
+from ge_runtime.npz import read_feeds, write_outputs
+from ge_runtime.reference import run_reference
 from ge_runtime.result import RunResult, collect
 from ge_runtime.sources import make_feeds
-
-
-def default_ops() -> OpRegistry:
-    """GE's own ops only."""
-    ops = OpRegistry()
-    register_builtin_ops(ops)
-    return ops
-
-
-def default_kernels() -> Kernels:
-    """The runtime's own kernels only."""
-    kernels = Kernels()
-    register(kernels)
-    return kernels
 
 
 class NumpyExecutor:
@@ -100,10 +87,15 @@ class NumpyExecutor:
         ops: OpRegistry | None = None,
         kernels: Kernels | None = None,
     ) -> RunResult:
-        """Run without a plan, every output in memory of its own. Raises as `run` does."""
-        from ge_runtime.reference import run_reference
-
-        return run_reference(graph, feeds, kernels or self.kernels, ops or self.ops)
+        """Run without a plan, see `ge_runtime.reference`."""
+        return run_reference(
+            graph,
+            feeds,
+            kernels or self.kernels,
+            ops or self.ops,
+            record_reads=self.record_reads,
+            loop_limit=self.loop_limit,
+        )
 
     def make_feeds(
         self,
@@ -113,19 +105,19 @@ class NumpyExecutor:
         *,
         ops: OpRegistry | None = None,
     ) -> dict[str, Any]:
-        """Inputs: those given, and seeded ones for the rest."""
+        """Inputs for a run: those given, and seeded ones for the rest."""
         return make_feeds(graph, ops or self.ops or default_ops(), seed, given)
 
     def read_feeds(self, path: Path, graph: Graph) -> dict[str, Any]:
-        """Inputs by name from an `.npz` file."""
+        """Inputs by name from an `.npz` file. Raises `InputFileError`."""
         return read_feeds(path, graph)
 
     def write_outputs(self, path: Path, outputs: Mapping[str, Any]) -> None:
-        """Outputs by name into an `.npz` file."""
+        """Outputs by name into an `.npz` file, which is replaced as a whole."""
         write_outputs(path, outputs)
 
     def compare(self, a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Comparison]:
-        """Outputs of two runs, bit by bit."""
+        """Outputs of two runs, bit for bit."""
         return compare(a, b)
 
     def _machine(self, graph: Graph, plan: Plan, tasks: TaskList) -> Machine:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ge_core.api import Call, Graph, Kernels, OpRegistry, Plan, TaskList
 from ge_runtime.control import drive
-from ge_runtime.executor import default_kernels, default_ops
+from ge_runtime.defaults import default_kernels, default_ops
 from ge_runtime.layout import Layout
 from ge_runtime.machine import LOOP_LIMIT, Machine
 from ge_runtime.operate import execute

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ge_core.api import Graph, Kernels, OpRegistry
-from ge_runtime.executor import default_kernels, default_ops
+from ge_runtime.defaults import default_kernels, default_ops
 from ge_runtime.machine import LOOP_LIMIT, Machine
 from ge_runtime.result import RunResult, collect
 
