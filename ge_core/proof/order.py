@@ -89,13 +89,13 @@ class _Walk:
         for group in step.groups:
             yield from self._inside(step, scope, group)
 
-    def _inside(self, step: Step, scope: Scope, group: Group) -> Steps[bool]:
-        """Walk a subgraph that surely runs; answers whether it keeps its streams to itself."""
+    def _inside(self, step: Step, scope: Scope, group: Group) -> Steps[Scope]:
+        """Walk a subgraph that runs where the walk has come to."""
         inner = self.clocks.enter(scope, step.stream)
         yield self.group(group, inner)
         self.clocks.join([self.clocks.leave(inner)])
         self.clocks.close(scope, step.stream, [inner])
-        return inner.is_closed
+        return inner
 
     def _branch(self, step: Step, scope: Scope, stamp: Stamp) -> Steps[None]:
         source = step.node.inputs[0].source
@@ -125,25 +125,27 @@ class _Walk:
         shape = loop_shape(step.node, step.facts)
         self._fork()
         after_test = self.clocks.save()
+        inner: list[Scope] = []
         for _ in range(2):
-            is_closed = True
             if shape.condition is not None:
                 condition = step.group(shape.condition)
                 assert condition is not None
-                is_closed = yield from self._inside(step, scope, condition)
+                inner.append((yield from self._inside(step, scope, condition)))
                 after_test = self.clocks.save()
             body = step.group(shape.body)
             assert body is not None
             head = self.clocks.tick(scope, step.stream)
             self._touch(step, scope, head, loop.head())
-            is_closed = (yield from self._inside(step, scope, body)) and is_closed
+            inner.append((yield from self._inside(step, scope, body)))
             end = self.clocks.tick(scope, step.stream)
             self._touch(step, scope, end, loop.turn_end())
-            if is_closed:
+            if all(part.is_closed for part in inner):
                 # One turn ends before the next begins: the second has nothing new to show.
                 break
         self._join([self._rollback(), {}])
         self.clocks.join([after_test, self.clocks.save()])
+        # On each stream, what it did inside comes before whatever follows on it.
+        self.clocks.close(scope, step.stream, inner)
 
     # ---- accesses ------------------------------------------------------------------------------
 
