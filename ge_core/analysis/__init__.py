@@ -3,6 +3,7 @@
 from ge_core.analysis.aliases import AliasClasses, Anchor, Scheme
 from ge_core.analysis.effects import Effects, InputKind, OutputKind, Recorded, combined
 from ge_core.analysis.interface import Interface, Interfaces, interface_of
+from ge_core.analysis.liveness import Life, Liveness
 from ge_core.analysis.nesting import containers, inner_graphs, lift_both, lifted
 from ge_core.analysis.order import Order
 from ge_core.analysis.pieces import Piece, is_free_join, is_free_split, join_pieces, split_pieces
@@ -31,6 +32,9 @@ __all__ = [
     "Anchor",
     "PlacementUnionFind",
     "Scheme",
+    # when it is needed
+    "Life",
+    "Liveness",
     # where pieces lie
     "Piece",
     "is_free_join",
