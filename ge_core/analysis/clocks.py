@@ -29,7 +29,8 @@ def has_task(node: Node, ops: OpRegistry) -> bool:
         return False
     if traits.has_subgraphs or node.subgraphs or not node.outputs:
         return True
-    if any(ref_of(output, ops) is None for output in node.outputs):
+    # A view whose size is known only at run time reads it from its other inputs.
+    if any(ref_of(output, ops) is None or output.desc.nbytes is None for output in node.outputs):
         return True
     return bool(written_inputs(node, ops) or scribbled_inputs(node, ops))
 
