@@ -11,6 +11,8 @@ from ge_core.api import Graph, InputFileError, LimitExceeded
 from ge_onnx.reading.files import read_model
 from ge_onnx.reading.given_shapes import bind, fix_inputs
 from ge_onnx.reading.loader import Loader
+from ge_onnx.reading.schema_functions import expand_graph_ops
+from ge_onnx.reading.text import check_text
 from ge_onnx.shapes import infer
 
 MAX_NODES: Final = 500_000
@@ -42,8 +44,10 @@ class OnnxFrontend:
         path = Path(path)
         model = read_model(path)
         shapes = dict(input_shapes or {})
-        bindings = bind(model.graph, shapes)
         try:
+            check_text(model)
+            bindings = bind(model.graph, shapes)
+            model = expand_graph_ops(model)
             loaded = Loader(model, path.parent, _limit(), bindings).load()
             fix_inputs(loaded.graph, shapes)
             infer(loaded.graph, loaded.declared, bindings)
@@ -51,8 +55,6 @@ class OnnxFrontend:
             raise error.in_file(str(path)) from error
         except LimitExceeded as error:
             raise LimitExceeded(f"{path}: {error.message}", hint=error.hint) from error
-        except UnicodeDecodeError as error:
-            raise InputFileError("a name is not UTF-8", file=str(path)) from error
         return loaded.graph
 
 

@@ -18,6 +18,19 @@ from ge_onnx.proto.dtypes import numpy_dtype
 from ge_onnx.proto.tensors import unpack_strings
 from ge_onnx.shapes.values import is_short
 
+_FAILURES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What a kernel may raise about inputs that the op does not take."""
+
 
 def compute(node: Node, inputs: Sequence[Any], ctx: Any = None) -> list[Any]:
     """Compute one node.
@@ -41,7 +54,7 @@ def compute(node: Node, inputs: Sequence[Any], ctx: Any = None) -> list[Any]:
             results = _run(call, node, given, ctx)
     except InputFileError as error:
         raise InputFileError(error.plain_message, node=node.name, field=error.field) from error
-    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as e:
+    except _FAILURES as e:
         text = " ".join(str(e).split())[:300]
         raise InputFileError(
             f"{call.op} can't be computed: {type(e).__name__}: {text}", node=node.name

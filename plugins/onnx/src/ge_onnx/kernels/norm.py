@@ -29,6 +29,21 @@ def batch_normalization(
     return result.astype(data.dtype, copy=False)
 
 
+def group_normalization(call: Call, data: Array, scale: Array, bias: Array) -> Array:
+    """GroupNormalization; scale and bias are per group before version 21, per channel since."""
+    groups = call.get("num_groups")
+    grouped = data.astype(np.float64).reshape(data.shape[0], groups, -1)
+    centred = grouped - grouped.mean(axis=2, keepdims=True)
+    spread = np.sqrt(np.square(centred).mean(axis=2, keepdims=True) + call.get("epsilon", 1e-5))
+    normal = (centred / spread).reshape(data.shape)
+    if call.version < 21:
+        scale = np.repeat(scale, data.shape[1] // groups)
+        bias = np.repeat(bias, data.shape[1] // groups)
+    shape = (1, -1, *(1 for _ in data.shape[2:]))
+    found: Array = normal * scale.reshape(shape) + bias.reshape(shape)
+    return found.astype(data.dtype)
+
+
 def softmax(call: Call, data: Array) -> Array:
     """Softmax of one axis."""
     return _softmax(data, (call.get("axis", -1),))

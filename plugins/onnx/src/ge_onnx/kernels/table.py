@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from ge_onnx.kernels import conv, functions, moves, norm, pool, quantized, recurrent, resize
+from ge_onnx.kernels import (
+    conv,
+    functions,
+    moves,
+    norm,
+    optionals,
+    pool,
+    quantized,
+    recurrent,
+    resize,
+)
 from ge_onnx.kernels.call import Call, Kernel
 
 KERNELS: Final[dict[str, list[tuple[int, Kernel | None]]]] = {
@@ -19,12 +29,16 @@ KERNELS: Final[dict[str, list[tuple[int, Kernel | None]]]] = {
     "Gelu": [(1, functions.gelu)],
     "GlobalAveragePool": [(1, pool.global_average_pool)],
     "GlobalLpPool": [(1, pool.global_lp_pool)],
+    "GroupNormalization": [(18, norm.group_normalization)],
     "Hardmax": [(1, norm.hardmax_flat), (13, None)],
     "Identity": [(1, moves.identity)],
     "LRN": [(1, norm.local_response)],
     "LSTM": [(1, recurrent.lstm)],
     "LogSoftmax": [(1, norm.log_softmax_flat), (13, norm.log_softmax)],
     "MaxPool": [(1, pool.max_pool)],
+    "Optional": [(15, optionals.make)],
+    "OptionalGetElement": [(15, optionals.element)],
+    "OptionalHasElement": [(15, optionals.has_element)],
     "RNN": [(1, recurrent.rnn)],
     "Resize": [(10, resize.upsample), (11, resize.resize)],
     "Scatter": [(1, quantized.scatter)],

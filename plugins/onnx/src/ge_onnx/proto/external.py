@@ -45,13 +45,18 @@ def _inside(location: str, folder: Path) -> Path:
     field = "external_data.location"
     if not location or "\0" in location:
         raise InputFileError(f"{location!r} names no file", field=field)
-    root = folder.resolve()
     # Either separator, whatever the machine: the same file is refused everywhere.
     given = Path(location.replace("\\", "/"))
-    path = (root / given).resolve()
+    try:
+        root = folder.resolve()
+        path = (root / given).resolve()
+        is_file = path.is_file()
+    except (OSError, RuntimeError) as error:
+        # RuntimeError: a loop of links.
+        raise InputFileError(f"{location!r:.200} names no file", field=field) from error
     if given.is_absolute() or ".." in given.parts or not path.is_relative_to(root):
         raise InputFileError(f"{location!r} lies outside the model's folder", field=field)
-    if not path.is_file():
+    if not is_file:
         raise InputFileError(
             f"external data file {location!r} is missing",
             field=field,

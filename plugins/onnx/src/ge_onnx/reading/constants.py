@@ -20,6 +20,20 @@ MAX_DENSE_BYTES: Final = 1 << 31
 """A sparse tensor that would be longer than this is refused: nothing could hold it."""
 
 
+_FORMS: Final = frozenset(
+    {
+        "value",
+        "sparse_value",
+        "value_float",
+        "value_floats",
+        "value_int",
+        "value_ints",
+        "value_string",
+        "value_strings",
+    }
+)
+
+
 @dataclass
 class Constant:
     """A constant as the graph holds it: description, bytes, attributes of its node."""
@@ -57,11 +71,13 @@ def read_constant_node(
     Raises:
         InputFileError: no value, several, or a malformed one.
     """
-    if len(attributes) != 1:
+    given = [form for form in attributes if form in _FORMS]
+    if len(given) != 1:
         raise InputFileError(
-            f"a Constant has one value, this one {len(attributes)}", node=label, field="attribute"
+            f"a Constant has one value, this one {len(given)}", node=label, field="attribute"
         )
-    ((form, attribute),) = attributes.items()
+    (form,) = given
+    attribute = attributes[form]
     constant = _labelled(partial(_from_attribute, form, attribute, folder), label, form)
     constant.attrs[ops.SOURCE_OP] = "Constant"
     if form != "value":

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # has no stubs
-from onnx import ModelProto
+from onnx import IR_VERSION, ModelProto
 
 from ge_core.api import InputFileError
 
@@ -39,4 +39,11 @@ def read_model(path: Path) -> ModelProto:
         ) from error
     if not model.HasField("graph"):
         raise InputFileError("not an ONNX model: it has no graph", file=str(path), field="graph")
+    if not 1 <= model.ir_version <= IR_VERSION:
+        raise InputFileError(
+            f"IR version {model.ir_version} is not one of 1 to {IR_VERSION}, which the installed "
+            "onnx package knows",
+            file=str(path),
+            field="ir_version",
+        )
     return model

@@ -283,7 +283,7 @@ class Loader:
         graphs: dict[str, Graph] = {}
         outputs = 0
         for label, proto in listed(subgraphs_of(node)):
-            outputs = check_ports(node, name, label, proto, attributes)
+            outputs = check_ports(node, name, label, proto, attributes, scope.opsets[""])
             graph = self._loaded.graph.add_subgraph(self._names.take(f"{name}/{label}"))
             graphs[label] = graph
             inner = Scope(

@@ -101,9 +101,17 @@ def listed(graphs: Iterable[tuple[str, GraphProto]]) -> Iterator[tuple[str, Grap
 
 
 def check_ports(
-    node: NodeProto, name: str, label: str, proto: GraphProto, attributes: Mapping[str, Any]
+    node: NodeProto,
+    name: str,
+    label: str,
+    proto: GraphProto,
+    attributes: Mapping[str, Any],
+    version: int,
 ) -> int:
     """How many outputs a control-flow node has by its body, which may be more than it names.
+
+    Args:
+        version: of the standard domain.
 
     Raises:
         InputFileError: the body's inputs or outputs don't fit the node.
@@ -116,6 +124,13 @@ def check_ports(
         fewest = wanted - 2
         outputs -= 1
     else:
+        if "num_scan_inputs" not in attributes or version < 9:
+            raise InputFileError(
+                "Scan of opset 8 is not supported",
+                node=name,
+                field="opset_import",
+                hint="convert the model to opset 9 or newer with onnx.version_converter",
+            )
         scanned = attributes["num_scan_inputs"].i
         wanted, fewest = len(node.input), len(node.input) - scanned
         if not 1 <= scanned <= len(node.input):

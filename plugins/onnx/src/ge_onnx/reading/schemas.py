@@ -53,7 +53,7 @@ def check_version(domain: str, version: int, field: str) -> None:
             field=field,
             hint="upgrade the onnx package",
         )
-    if version < 1:
+    if not 1 <= version < 1 << 31:
         raise InputFileError(f"version {version} of domain {domain!r} doesn't exist", field=field)
 
 
@@ -84,8 +84,8 @@ def check_node(
         attributes: with references to a function's attributes resolved.
 
     Raises:
-        InputFileError: unknown op or domain, wrong number of inputs or outputs, a missing or
-            mistyped attribute.
+        InputFileError: unknown op or domain, wrong number of inputs or outputs, an unknown,
+            missing or mistyped attribute.
     """
     domain = domain_name(node.domain)
     version = opsets.get(domain)
@@ -105,6 +105,13 @@ def check_node(
                 near=near_matches(node.op_type, _domains()[domain]),
             )
         return
+    if schema.deprecated:
+        raise InputFileError(
+            f"op {node.op_type!r} does not exist any more in version {version}",
+            node=name,
+            field="op_type",
+            hint="convert the model with onnx.version_converter",
+        )
     _check_ports(node, name, schema)
     _check_attributes(node, name, attributes, schema)
 
@@ -131,6 +138,14 @@ def _check_ports(node: NodeProto, name: str, schema: defs.OpSchema) -> None:
 def _check_attributes(
     node: NodeProto, name: str, attributes: Mapping[str, AttributeProto], schema: defs.OpSchema
 ) -> None:
+    for key in attributes:
+        if key not in schema.attributes and not key.startswith("__"):
+            raise InputFileError(
+                f"{node.op_type} has no attribute {key!r}",
+                node=name,
+                field=key,
+                near=near_matches(key, schema.attributes),
+            )
     for key, formal in schema.attributes.items():
         given = attributes.get(key)
         if given is None:

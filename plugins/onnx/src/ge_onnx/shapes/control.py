@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ge_core.api import Graph, InputFileError, Node, TensorDesc
-from ge_onnx.messages import version_of
+from ge_onnx import ops
 from ge_onnx.proto.types import TYPE_ATTR, UNKNOWN
 from ge_onnx.work import Work
 
@@ -40,7 +40,9 @@ def loop_types(sweep: Sweep, node: Node) -> Work:
     carried = len(node.inputs) - 2 - captured
     data = {graph_input.attrs["_parent_node_index"]: graph_input for graph_input in body.data_nodes}
     for at, dtype in ((0, "int64"), (1, "bool")):
-        sweep.describe(data[at].outputs[0], _scalar(data[at], dtype))
+        desc = _scalar(data[at], dtype)
+        _check_formal(data[at], desc)
+        sweep.describe(data[at].outputs[0], desc)
     _hand_in(sweep, node, body, 2 + carried)
     slots = [data[2 + at] for at in range(carried)]
     yield _settle(sweep, node, body, slots, 2, 1)
@@ -55,13 +57,6 @@ def loop_types(sweep: Sweep, node: Node) -> Work:
 
 def scan_types(sweep: Sweep, node: Node) -> Work:
     """A Scan's states are like a Loop's; its other outputs are stacks of the turns' results."""
-    if version_of(node) < 9:
-        raise InputFileError(
-            "Scan of opset 8 is not supported",
-            node=node.name,
-            field="opset_import",
-            hint="convert the model to opset 9 or newer with onnx.version_converter",
-        )
     body = _body(sweep, node)
     captured = int(node.attrs.get("captured", 0))
     scanned = int(node.attrs["onnx.num_scan_inputs"])
@@ -72,6 +67,7 @@ def scan_types(sweep: Sweep, node: Node) -> Work:
     for at, axis in enumerate(axes):
         desc = node.inputs[states + at].desc or UNKNOWN
         element, size = _slice(desc, axis, node)
+        _check_formal(data[states + at], element)
         length = max(length, size)
         sweep.describe(data[states + at].outputs[0], element)
     _hand_in(sweep, node, body, states + scanned)
@@ -114,6 +110,7 @@ def _settle(
         given = node.inputs[first + at].desc or UNKNOWN
         old = sweep.states.get(slot.outputs[0])
         state = given.replace(reuse_input=None, attrs=_kept(given))
+        _check_formal(slot, state)
         sweep.states[slot.outputs[0]] = state if old is None else _join(old, state, node)
     turn = 0
     while True:
@@ -170,6 +167,17 @@ def _describe_results(node: Node) -> None:
 
 def _kept(desc: TensorDesc) -> dict[str, Any]:
     return {name: value for name, value in desc.attrs.items() if name == TYPE_ATTR}
+
+
+def _check_formal(data: Node, desc: TensorDesc) -> None:
+    """What a body declares its input to be must be what it is handed."""
+    declared = data.attrs.get(ops.INPUT_INFO, {}).get("type", {}).get("tensor")
+    if declared and desc.dtype not in (declared, "undefined"):
+        raise InputFileError(
+            f"the body declares its input as {declared}, it is handed {desc.dtype}",
+            node=data.name,
+            field="graph.input.type",
+        )
 
 
 def _scalar(data: Node, dtype: str) -> TensorDesc:

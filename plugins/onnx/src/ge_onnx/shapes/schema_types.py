@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-from onnx import OperatorSetIdProto, TensorProto, TypeProto, defs, shape_inference
+from onnx import OperatorSetIdProto, TensorProto, TypeProto, checker, defs, shape_inference
 
 from ge_core.api import InputFileError, Node, TensorDesc
 from ge_onnx import ops
@@ -25,6 +25,17 @@ _NOTES: Final = frozenset(
 )
 _FLOAT_VALUES: Final = {"Resize": (1, 2), "Upsample": (1,), "Range": (0, 1, 2)}
 """Inputs that are no integers and still settle a shape."""
+
+_FAILURES = (
+    shape_inference.InferenceError,
+    checker.ValidationError,
+    IndexError,
+    OverflowError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What onnx raises about a node that it does not accept."""
 
 Data = Sequence[Array | None]
 
@@ -109,7 +120,7 @@ class SchemaTypes:
             found = shape_inference.infer_node_outputs(
                 schema, message, types, values, {}, imports, self._ir_version
             )
-        except (shape_inference.InferenceError, RuntimeError, ValueError, IndexError) as error:
+        except _FAILURES as error:
             raise InputFileError(f"{message.op_type}: {_one_line(error)}", field="input") from error
         descs = [
             ABSENT if gone else _desc(found.get(name))

@@ -15,8 +15,8 @@ from onnx import TypeProto
 
 from ge_core.api import GeError, Graph, InputFileError, Node, OutputAnchor, TensorDesc
 from ge_onnx import ops
-from ge_onnx.proto.dtypes import numpy_dtype
-from ge_onnx.proto.types import UNKNOWN, Bindings, type_desc
+from ge_onnx.proto.dtypes import dtype_name, numpy_dtype
+from ge_onnx.proto.types import TYPE_ATTR, UNKNOWN, Bindings, type_desc
 from ge_onnx.shapes import control
 from ge_onnx.shapes.partial import propagate, refine
 from ge_onnx.shapes.schema_types import Data, SchemaTypes
@@ -37,6 +37,26 @@ def infer(graph: Graph, declared: Declared, bindings: Bindings) -> None:
         InputFileError: types or shapes that an op does not take.
     """
     drive(Sweep(graph, declared, bindings).graph(graph))
+    for output, claim in declared.items():
+        _check_claim(output, claim)
+
+
+def _check_claim(output: OutputAnchor, claim: TypeProto) -> None:
+    """A declared element type that is not what comes out is an error, as it is to runtimes.
+
+    A declared shape is not: exporters write down those of the one example that they saw.
+    """
+    found = output.desc
+    if claim.WhichOneof("value") != "tensor_type" or not claim.tensor_type.elem_type:
+        return
+    wanted = dtype_name(claim.tensor_type.elem_type)
+    if found.dtype not in (wanted, "undefined") or TYPE_ATTR in found.attrs:
+        what = "no tensor" if TYPE_ATTR in found.attrs else found.dtype
+        raise InputFileError(
+            f"value {output.name!r} is declared as {wanted}, what comes out is {what}",
+            node=output.node.name,
+            field="value_info.type",
+        )
 
 
 class Sweep:
@@ -96,6 +116,8 @@ class Sweep:
         try:
             return self._types.of(node, arrays)
         except InputFileError:
+            if any(a.source is not None and a.source.desc == UNKNOWN for a in node.inputs):
+                return [UNKNOWN] * len(node.outputs)
             # A branch for inputs of another rank is no error where it isn't taken.
             if graph not in self.doubtful:
                 raise
