@@ -198,7 +198,6 @@ class _Adjusting:
             place=old.place,
             before=(*new.before, *old.before),
             after=(*new.after, *old.after),
-            needs=(*new.needs, *old.needs),
         )
         self.replaced[old.name] = new.name
 

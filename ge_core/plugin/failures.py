@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 from ge_core.errors import GeError, PluginError
 from ge_core.plugin.index import Candidate, Status
 
+_SHOWN = 5
+"""An unknown name names at most so many plugins that aren't there."""
+
 
 @dataclass(frozen=True, slots=True)
 class PluginFailure:
@@ -51,13 +54,20 @@ class PluginFailure:
 
 
 class FailureTable:
-    """Plugins that aren't there though they are installed: failed, incompatible, contested."""
+    """Plugins that aren't there though they are installed: failed, incompatible, contested.
+
+    Those that somebody switched off are no failures; they only explain unknown names.
+    """
 
     def __init__(
-        self, failures: Sequence[PluginFailure] = (), refused: Sequence[Candidate] = ()
+        self,
+        failures: Sequence[PluginFailure] = (),
+        refused: Sequence[Candidate] = (),
+        disabled: Sequence[Candidate] = (),
     ) -> None:
         self.failures = tuple(failures)
         self.refused = tuple(refused)
+        self.disabled = tuple(disabled)
 
     def lines(self) -> list[str]:
         """One line per plugin: name, package, version and reason."""
@@ -68,15 +78,18 @@ class FailureTable:
 
     def hint(self) -> str | None:
         """What to say with an unknown name; None where every plugin loaded."""
-        lines = self.lines()
+        lines = [*self.lines(), *(f"{c} {c.reason}" for c in self.disabled)]
         if not lines:
             return None
-        return "not loaded: " + "; ".join(lines) + "; see `ge plugins doctor`"
+        shown = lines[:_SHOWN]
+        if len(lines) > _SHOWN:
+            shown.append(f"{len(lines) - _SHOWN} more")
+        return "not loaded: " + "; ".join(shown) + "; see `ge plugins doctor`"
 
     def absent(self) -> dict[str, str]:
         """Why each is missing, by the plugin's name."""
         reasons = {failure.candidate.name: str(failure) for failure in self.failures}
-        for candidate in self.refused:
+        for candidate in (*self.refused, *self.disabled):
             reasons.setdefault(candidate.name, f"{candidate} {candidate.reason}")
         return reasons
 

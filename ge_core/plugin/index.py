@@ -118,6 +118,10 @@ class PluginIndex:
         """Those to load, in order."""
         return [c for c in self.candidates if c.status is Status.INDEXED]
 
+    def disabled(self) -> list[Candidate]:
+        """Those that somebody switched off."""
+        return [c for c in self.candidates if c.status is Status.DISABLED]
+
     def refused(self) -> list[Candidate]:
         """Those that can't be loaded and that nobody switched off."""
         return [c for c in self.candidates if c.status in (Status.INCOMPATIBLE, Status.DUPLICATE)]
@@ -197,15 +201,15 @@ class _Judge:
 
     def _switched_off(self, candidate: Candidate) -> str:
         if candidate.name in self.disabled:
-            return f"disabled by {DISABLE}"
+            return f"is disabled by {DISABLE}"
         if candidate.is_first_party:
             return ""
         if "*" in self.disabled:
-            return f"disabled by {DISABLE}=*"
+            return f"is disabled by {DISABLE}=*"
         allowed = self.config.plugins
         if allowed is None or candidate.is_local or candidate.name in allowed:
             return ""
-        return f"not in the list `plugins` of {self.config.file}"
+        return f"is not in the list `plugins` of {self.config.file}"
 
     def _contested(self, judged: list[Candidate]) -> list[Candidate]:
         claims: dict[str, list[Candidate]] = {}
@@ -222,10 +226,10 @@ class _Judge:
         if len(matching) == 1:
             if matching[0] is candidate:
                 return candidate
-            reason = f"the configuration prefers {matching[0].owner}"
+            reason = f"is passed over: the configuration prefers {matching[0].owner}"
             return replace(candidate, status=Status.DISABLED, reason=reason)
         owners = ", ".join(str(c.owner) for c in claims)
-        reason = f"several packages claim the name: {owners}; choose with [tool.ge] prefer"
+        reason = f"has a contested name ({owners}); choose with [tool.ge] prefer"
         return replace(candidate, status=Status.DUPLICATE, reason=reason)
 
     def _check_names(self, judged: list[Candidate]) -> None:

@@ -67,7 +67,7 @@ def load_plugins(
     loading = _Loading(builtin_registries())
     for candidate, plugin in _import_all(index.loadable(), loading.fail):
         loading.take(candidate, plugin)
-    failures = FailureTable(loading.failures, index.refused())
+    failures = FailureTable(loading.failures, index.refused(), index.disabled())
     if strict or (config is not None and config.strict_plugins):
         failures.check_strict()
     registries = loading.registries

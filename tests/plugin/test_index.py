@@ -75,8 +75,7 @@ def test_a_contested_name_is_nobodys(install: Install) -> None:
     refused = found(index(), "acme")
     assert {Status.DUPLICATE} == {candidate.status for candidate in refused.values()}
     assert (
-        "several packages claim the name: acme-casts 1.0, acme-other 3; "
-        "choose with [tool.ge] prefer"
+        "has a contested name (acme-casts 1.0, acme-other 3); choose with [tool.ge] prefer"
     ) == refused["acme-casts"].reason
     assert [] == [c for c in index().loadable() if c.name == "acme"]
 

@@ -53,6 +53,26 @@ def test_listing_passes_imports_light_modules_only() -> None:
     assert ["pluggy", "stevedore"] == imported(code)
 
 
+def test_the_schedule_is_the_same_for_every_hash_seed() -> None:
+    """So are the listings."""
+    code = """
+        from ge_core.passes.planning import plan_passes
+        from ge_core.plugin import load_plugins
+        there = load_plugins().registries
+        print(plan_passes(there.catalog()).text(), there.options.names(), there.codes().all())
+    """
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code)],
+            capture_output=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert 1 == len(outputs)
+
+
 def test_planning_without_configuration_needs_no_pydantic(tmp_path: Path) -> None:
     """It costs 250 ms, and only where there is a file to read."""
     code = f"""
