@@ -70,6 +70,19 @@ def save(
     backend.save(graph, path, plan=plan, source_path=source_path, metadata=metadata)
 
 
+def check_output(path: Path | str) -> None:
+    """Refuse a place that can't be written before any work is done.
+
+    Raises:
+        UsageError: no writer for the suffix is installed.
+        InputFileError: the folder does not exist.
+    """
+    path = Path(path)
+    _suffix(path, BACKENDS)
+    if not path.absolute().parent.is_dir():
+        raise InputFileError("its folder does not exist", file=str(path))
+
+
 def _suffix(path: Path, group: str) -> str:
     suffix = path.suffix.lower().removeprefix(".")
     known = ["json", *driver_points(group)]

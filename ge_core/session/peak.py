@@ -16,8 +16,10 @@ from ge_core.memory.bound import lower_bound
 from ge_core.passes.environment import Environment, Retraction
 from ge_core.session.planning import Planner
 
-MAX_PLANS: Final = 48
-"""How often the graph is planned anew at most while looking for the placements to take back."""
+MAX_WORK: Final = 8_000
+"""Clusters placed in all trials together, at most: bounds the search, the same on every machine."""
+MIN_TRIALS: Final = 8
+"""Trials that are made in any case."""
 
 
 def keep_peak(
@@ -48,39 +50,60 @@ class _Search:
         self.planner = planner
         self.allowed = allowed
         self.plan = plan
-        self.plans = 0
+        self.trials = 0
+        self.work = 0
         # The cheapest first: what saves fewest bytes is given up first.
         self.order = sorted(env.retractions, key=lambda item: (item.bytes, item.node.name))
 
     def run(self) -> Plan:
         """Take back a prefix of the order that suffices, then give back what was not needed."""
-        everything = len(self.order)
-        low, high = 0, everything
+        low, high = 0, len(self.order)
         while high - low > 1:
             middle = (low + high) // 2
             if self._fits(self.order[:middle]):
                 high = middle
             else:
                 low = middle
-        taken = list(self.order[:high])
-        for item in reversed(list(taken)):
-            if self.plans >= MAX_PLANS:
-                break
-            rest = [other for other in taken if other is not item]
-            if self._fits(rest):
-                taken = rest
-        return self._settle(taken)
+        return self._settle(self._minimised(self.order[:high]))
+
+    def _minimised(self, taken: list[Retraction]) -> list[Retraction]:
+        """Give back ever smaller groups, the dearest first, while the peak stays low enough."""
+        group = len(taken) // 2
+        while group >= 1:
+            at = len(taken)
+            while at > 0 and len(taken) > 1:
+                low = max(0, at - group)
+                rest = taken[:low] + taken[at:]
+                if self._exhausted:
+                    return taken
+                if rest and self._fits(rest):
+                    taken = rest
+                at = low
+            group //= 2
+        return taken
+
+    @property
+    def _exhausted(self) -> bool:
+        return self.trials >= MIN_TRIALS and self.work >= MAX_WORK
 
     def _fits(self, retracted: Sequence[Retraction]) -> bool:
-        self.plans += 1
+        self.trials += 1
         root = self.env.root
         with root.transaction() as trial:
             for item in retracted:
                 item.undo()
-            fits = _peak(self.planner.plan(root)) <= self.allowed
+            fits = self._low_enough()
             trial.rollback()
         self.env.analyses.drop()
         return fits
+
+    def _low_enough(self) -> bool:
+        problem, facts = self.planner.problem(self.env.root)
+        # A bound costs next to nothing beside a plan, and settles the hopeless trials.
+        if lower_bound(problem, ARENA) > self.allowed:
+            return False
+        self.work += len(problem.clusters)
+        return _peak(self.planner.place(problem, facts)) <= self.allowed
 
     def _settle(self, taken: Sequence[Retraction]) -> Plan:
         for item in taken:

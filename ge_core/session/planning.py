@@ -39,7 +39,10 @@ class Planner:
             LayoutConflict: placement constraints contradict each other.
             PlanError: the assigner failed or placed wrongly; names its package.
         """
-        problem, facts = self.problem(graph)
+        return self.place(*self.problem(graph))
+
+    def place(self, problem: MemoryProblem, facts: PlanFacts) -> Plan:
+        """The checked plan of a problem that was built before; raises as `plan` does."""
         owner = str(self.kernel.assigners.entry(self.assigner_name).owner)
         placement = self._assign(problem, owner)
         plan = plan_from(problem, placement, facts, level=self.level, owner=owner)
