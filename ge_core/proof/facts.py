@@ -117,15 +117,44 @@ def _aliases(node: Node, traits: OpTraits, kind: str) -> dict[int, int]:
 
 
 class FactTable:
-    """Facts by node."""
+    """Facts by node; nodes of which only the op matters share theirs."""
 
     def __init__(self, ops: OpRegistry) -> None:
         self.ops = ops
         self._known: dict[Node, Facts] = {}
+        self._by_op: dict[tuple[str, str, int], Facts] = {}
 
     def of(self, node: Node) -> Facts:
         """The facts on a node."""
         found = self._known.get(node)
         if found is None:
-            found = self._known[node] = Facts(node, self.ops)
+            found = self._known[node] = self._find(node)
         return found
+
+    def _find(self, node: Node) -> Facts:
+        if not _is_ordinary(node):
+            return Facts(node, self.ops)
+        assert node.graph is not None
+        key = (node.op, node.graph.source, len(node.inputs))
+        found = self._by_op.get(key)
+        if found is None:
+            found = Facts(node, self.ops)
+            if not found.aliases and not found.writes:
+                self._by_op[key] = found
+        return found
+
+
+_TELLING: Final = frozenset({"reference", "rw", "_input_mutable", "original_type", "_no_task"})
+
+
+def _is_ordinary(node: Node) -> bool:
+    """Whether nothing but the op says what a node does with memory."""
+    attrs = node.attrs
+    if node.subgraphs or (attrs and not _TELLING.isdisjoint(attrs)):
+        return False
+    if node.input_names and node.output_names:
+        return False
+    for output in node.outputs:
+        if output.desc.reuse_input is not None:
+            return False
+    return all(anchor.own_desc is None for anchor in node.inputs)
