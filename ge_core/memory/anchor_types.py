@@ -33,7 +33,7 @@ class AnchorType:
     owner: Owner = NOBODY
 
     def __call__(self, anchor: Anchor) -> bool:
-        """Whether the anchor is of this type; `PassError` naming the owner where the marker raises."""
+        """Whether the anchor is of this type; `PassError` naming the owner if the marker raises."""
         try:
             return bool(self.marks(anchor))
         except Exception as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ge_core.errors import LayoutConflict, PlanError
-from ge_core.memory.access import Access, Accesses, Scratch
+from ge_core.memory.access import RUN_START, Access, Accesses, Scratch
 from ge_core.memory.constraints import Constraints
 from ge_core.memory.expand import Expansion
 from ge_core.memory.facts import PlanFacts, Site
@@ -106,7 +106,7 @@ class ClusterBuilder:
         chosen: tuple[str, int] | None = None
         for tensor in members:
             wish = self._wishes.get(self.demands.alias.find(tensor)[0])
-            if wish is None and not any(access.write for access in self.accesses.of[tensor]):
+            if wish is None and not any(access.write for access in self._real(tensor)):
                 continue
             pool = wish or ARENA
             if chosen is not None and chosen[0] != pool:
@@ -288,8 +288,7 @@ class ClusterBuilder:
         producers = [
             tensor
             for tensor in members
-            if any(access.write for access in self.accesses.of[tensor])
-            and self.demands.data[tensor]
+            if self.demands.data[tensor] and any(access.write for access in self._real(tensor))
         ]
         if len({alias.find(tensor)[0] for tensor in producers}) < 2:
             return
@@ -341,8 +340,15 @@ class ClusterBuilder:
                 and at < high
                 and (low < at + self._extent(member))
             ):
-                accesses.extend(self.accesses.of[member])
+                accesses.extend(self._real(member))
         return self.lives.spans(accesses)
+
+    def _real(self, tensor: int) -> list[Access]:
+        """Accesses without the mark that keeps temporaries off a graph output before it is made."""
+        accesses = self.accesses.of[tensor]
+        if tensor not in self.accesses.outputs or tensor in self.accesses.inputs:
+            return accesses
+        return [access for access in accesses if access.site != RUN_START]
 
     def _flow(self, tensor: int) -> set[int]:
         """The alias groups that a producer's bytes reach through joins and splits."""

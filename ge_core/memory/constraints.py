@@ -20,9 +20,10 @@ from ge_core.memory.layout import Layout
 from ge_core.memory.plan import Strided
 from ge_core.memory.problem import round_up
 from ge_core.memory.sizes import UNKNOWN, data_bytes, room_bytes
-from ge_core.ops import parent_index, ref_of
+from ge_core.ops import is_no_task, parent_index, ref_of
 
 AXIS_MARK = "_reuse_input_on_dim_index"
+_NEVER_RUN = frozenset({"data", "constant", "variable", "net_output", "noop"})
 _NAMED = ("ref_var_src_var_name", "_assign_var_name")
 
 
@@ -76,6 +77,7 @@ class Constraints:
         for instance in range(len(work.nodes)):
             self._visit(instance)
         self._share_strides()
+        self._run_unplanned_views()
 
     # ---- sizes ---------------------------------------------------------------------------------
 
@@ -236,7 +238,8 @@ class Constraints:
         known = self.strided.setdefault(tensor, strided)
         if known != strided:
             raise LayoutConflict(
-                f"{self.work.name(tensor)} can't have rows {known.pitch} and {strided.pitch} bytes apart"
+                f"{self.work.name(tensor)} can't have rows {known.pitch} and {strided.pitch} bytes "
+                "apart"
             )
 
     def _share_strides(self) -> None:
@@ -275,11 +278,28 @@ class Constraints:
         for tensor in tensors:
             if self.room[tensor] == UNKNOWN:
                 raise LayoutConflict(
-                    f"continuous {what} of {node.name!r}: {self.work.name(tensor)} has no known size"
+                    f"continuous {what} of {node.name!r}: {self.work.name(tensor)} has no size"
                 )
             reason = f"continuous {what} of {node.name}"
             self.layout.join(tensors[0], tensor, distance, reason)
             distance += round_up(self.room[tensor], self.align)
+
+    def _run_unplanned_views(self) -> None:
+        """A view without a planned place is made when the graph runs, by a node that reads."""
+        find = self.layout.find
+        unknown = {find(tensor)[0] for tensor, size in enumerate(self.data) if size == UNKNOWN}
+        if not unknown:
+            return
+        work = self.work
+        for instance, node in enumerate(work.nodes):
+            if self.tasks[instance] or not node.inputs or is_no_task(node):
+                continue
+            base = work.base[instance]
+            outputs = range(base, base + len(node.outputs))
+            if work.traits(node).kind not in _NEVER_RUN and any(
+                find(tensor)[0] in unknown for tensor in outputs
+            ):
+                self.tasks[instance] = True
 
     # ---- reading -------------------------------------------------------------------------------
 

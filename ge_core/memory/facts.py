@@ -1,4 +1,4 @@
-"""What is known of the tensors behind a problem: enough to write a plan, nothing of the graph's ops."""
+"""What is known of the tensors behind a problem: enough to write a plan with."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def scratch_name(call: Sequence[str], node: str, index: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Strided:
-    """An inner-axis piece: `count` rows of `row` bytes, `pitch` bytes from one start to the next."""
+    """An inner-axis piece: `count` rows of `row` bytes, starts `pitch` bytes apart."""
 
     row: int
     pitch: int

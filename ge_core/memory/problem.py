@@ -204,7 +204,7 @@ class MemoryProblem:
         return found
 
     def lower_bound(self, pool: str = ARENA) -> int:
-        """Bytes that every placement of a pool takes at least; a placement that meets it is optimal."""
+        """Bytes that every placement of a pool takes at least; one that meets it is optimal."""
         from ge_core.memory.bound import lower_bound
 
         return lower_bound(self, pool)

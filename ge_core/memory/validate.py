@@ -164,7 +164,7 @@ def _over_addresses(
             del here[place]
             pairs = [(place - 1, place)]
         for one, other in pairs:
-            if 0 <= one and other < len(here):
+            if one >= 0 and other < len(here):
                 a, b = chain[here[one][1]], chain[here[other][1]]
                 if a.cluster is not b.cluster and problem.interferes(a.buffer, b.buffer):
                     return a.cluster, b.cluster
@@ -183,6 +183,6 @@ def _sticks_out(owned: Cluster, other: Cluster, offsets: Sequence[int]) -> bool:
 def _say(a: Cluster, b: Cluster, offsets: Sequence[int]) -> str:
     at, other = offsets[a.index], offsets[b.index]
     return (
-        f"{a.name!r} at [{at}, {at + a.size}) and {b.name!r} at [{other}, {other + b.size}) of pool "
-        f"{a.pool} share bytes, but are needed at the same time"
+        f"{a.name!r} at [{at}, {at + a.size}) and {b.name!r} at [{other}, {other + b.size}) "
+        f"of pool {a.pool} share bytes, but are needed at the same time"
     )

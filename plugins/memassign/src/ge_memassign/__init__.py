@@ -1,4 +1,4 @@
-"""Memory assigners, and the target they were first written for. Assigners are imported when used."""
+"""Memory assigners and the target they were first written for. Assigners are imported when used."""
 
 from __future__ import annotations
 
