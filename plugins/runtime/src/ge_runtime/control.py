@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from ge_runtime.branches import drive_call, drive_case, drive_if
-from ge_runtime.errors import ExecutionError
+from ge_runtime.errors import ExecutionError, is_located, located
 from ge_runtime.loops import drive_loop, drive_scan, drive_while
 from ge_runtime.steps import Frame, Step
 
@@ -41,6 +41,11 @@ def drive(step: Step, machine: Machine) -> Iterator[Frame]:
         )
     # Outputs are not poisoned here: their bytes may be somebody else's until the body writes them.
     machine.poison(step.before)
-    yield from driver(step, machine)
+    try:
+        yield from driver(step, machine)
+    except ExecutionError as error:
+        if is_located(error):
+            raise
+        raise located(step, error) from error
     step.context.turn += 1
     machine.poison(step.after)

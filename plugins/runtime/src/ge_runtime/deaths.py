@@ -1,8 +1,9 @@
 """Which bytes die where: what the plan's lives allow to be filled after the last access.
 
 Positions are the plan's: the expanded listing order, nodes counted from 1. Bytes die with the last
-of the tensors that lie on them. Runs are made of pieces that live as long as the whole; a strided
-piece therefore never dies on its own.
+of the tensors that lie on them. What is older than a loop and dies inside it is read in every turn,
+so it dies with the loop. Runs are made of pieces that live as long as the whole; a strided piece
+therefore never dies on its own.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ Place = tuple[Call, str]
 Bytes = tuple[str, int, int]
 """Pool, first byte, one past the last."""
 
-_MAY_NOT_RUN: Final = frozenset({"if", "case", "while", "loop", "scan"})
+_LOOPS: Final = frozenset({"while", "loop", "scan"})
+_MAY_NOT_RUN: Final = _LOOPS | {"if", "case"}
 
 
 @dataclass(slots=True)
@@ -38,12 +40,22 @@ class Deaths:
 
 @dataclass(slots=True)
 class _Visit:
-    """A node instance with the positions it spans; subgraphs come inside the span."""
+    """A node instance with the positions it spans; what it calls lies inside the span."""
 
     place: Place
     position: int
     end: int
-    may_not_run: bool
+    kind: str
+    caller: _Visit | None
+
+    def goes_on(self, born: int) -> bool:
+        """Whether it lies in a loop that began after `born`."""
+        around = self.caller
+        while around is not None and around.position >= born:
+            if around.kind in _LOOPS:
+                return True
+            around = around.caller
+        return False
 
 
 def find_deaths(graph: Graph, ops: OpRegistry, plan: Plan) -> Deaths:
@@ -73,8 +85,8 @@ def _visits(graph: Graph, ops: OpRegistry) -> list[_Visit]:
             if owner is not None:
                 owner.end = len(visits)
             continue
-        visit = _Visit((call, node.name), len(visits) + 1, len(visits) + 1, False)
-        visit.may_not_run = ops.kind(node) in _MAY_NOT_RUN
+        at = len(visits) + 1
+        visit = _Visit((call, node.name), at, at, ops.kind(node), owner)
         visits.append(visit)
         for inner in reversed(list(node.subgraphs.values())):
             open_graph(inner, (*call, node.name), visit)
@@ -104,7 +116,7 @@ def _sweep(pool: str, plan: Plan, visits: list[_Visit], deaths: Deaths) -> None:
             ends.setdefault(last, []).append(at)
     closing: dict[int, list[_Visit]] = {}
     for visit in visits:
-        if visit.may_not_run:
+        if visit.kind in _MAY_NOT_RUN:
             closing.setdefault(visit.end, []).append(visit)
     log: list[tuple[int, int, int]] = []
     for at in births.get(0, ()):
@@ -116,6 +128,8 @@ def _sweep(pool: str, plan: Plan, visits: list[_Visit], deaths: Deaths) -> None:
             for low, high in _stretches(expiry, spans[at], visit.position):
                 expiry[low:high] = -1
                 log.append((visit.position, low, high))
+                if visit.goes_on(lives[at][0]):
+                    continue
                 dead = (pool, int(edges[low]), int(edges[high]))
                 deaths.at_node.setdefault(visit.place, []).append(dead)
         for owner in closing.get(visit.position, ()):

@@ -81,7 +81,7 @@ def drive_scan(step: Step, machine: Machine) -> Iterator[Frame]:
     sources = [read(machine, step, at) for at in range(states, states + scanned)]
     axes = _numbers(step, "scan_input_axes", scanned)
     backwards = _numbers(step, "scan_input_directions", scanned)
-    length = _length(step, sources, axes)
+    length = _length(sources, axes)
     slots = _slots(step, states)
     _start(machine, step, 0, slots)
     held: Held = dict(enumerate(slots))
@@ -118,7 +118,7 @@ def _slots(step: Step, count: int) -> list[Port]:
     for at in range(len(slots), count):
         source = step.inputs[first + at]
         if source is None:
-            raise ExecutionError(f"loop {step.node.name!r} has no initial value {at}")
+            raise ExecutionError(f"there is no initial value {at}")
         slots.append(CellPort(Cell(f"{step.node.name}:{at}"), source.desc))
     return slots
 
@@ -129,7 +129,7 @@ def _start(machine: Machine, step: Step, first: int, slots: list[Port]) -> None:
     for at, slot in enumerate(slots, first):
         source = step.inputs[at]
         if source is None:
-            raise ExecutionError(f"loop {step.node.name!r} has no initial value {at - first}")
+            raise ExecutionError(f"there is no initial value {at - first}")
         if machine.reads is not None:
             read(machine, step, at)
         pairs.append((source, slot))
@@ -182,12 +182,10 @@ def _element(step: Step, at: int, result: int, axis: int = 0) -> tuple[int, ...]
     return ()
 
 
-def _length(step: Step, sources: list[Any], axes: list[int]) -> int:
+def _length(sources: list[Any], axes: list[int]) -> int:
     lengths = {value.shape[axis] for value, axis in zip(sources, axes, strict=True)}
     if len(lengths) != 1:
-        raise ExecutionError(
-            f"scan {step.node.name!r}: its inputs have {sorted(lengths)} elements to scan"
-        )
+        raise ExecutionError(f"its inputs have {sorted(lengths)} elements to scan")
     return int(lengths.pop())
 
 

@@ -33,7 +33,8 @@ def read_feeds(path: Path, graph: Graph) -> dict[str, Any]:
     }
     feeds: dict[str, Any] = {}
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # np.load leaves a file open that it can't read, if it has opened it itself.
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise InputFileError("is one array, not an .npz of arrays by name", file=str(path))
             for name in archive.files:
@@ -45,7 +46,7 @@ def read_feeds(path: Path, graph: Graph) -> dict[str, Any]:
                         near=near_matches(name, inputs),
                     )
                 feeds[name] = _typed(archive[name], node.outputs[0].desc.dtype)
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
         raise InputFileError(f"can't be read as .npz: {error}", file=str(path)) from error
     return feeds
 

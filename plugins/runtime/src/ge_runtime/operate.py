@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ge_core.api import GeError, Kernel
-from ge_runtime.errors import ExecutionError
+from ge_core.api import Kernel, LimitExceeded
+from ge_runtime.errors import ExecutionError, is_located, located
 from ge_runtime.ports import ArenaPort, CellPort, Port
 from ge_runtime.steps import Step
 from ge_runtime.values import contiguous, copied, nbytes_of, own, seen_as
@@ -37,22 +37,12 @@ def execute(step: Step, machine: Machine) -> None:
         step.context.turn += 1
         if step.after:
             machine.poison(step.after)
-    except GeError as error:
-        if isinstance(error, ExecutionError) and error.hint is not None:
-            raise
-        raise _located(step, error, error.message) from error
+    except LimitExceeded:
+        raise
     except Exception as error:  # a kernel may raise anything
-        raise _located(step, error, f"{type(error).__name__}: {error}") from error
-
-
-def _located(step: Step, error: Exception, text: str) -> ExecutionError:
-    where = "/".join((*step.context.call, step.node.name))
-    owner = getattr(error, "owner", None)
-    return ExecutionError(
-        f"node {where!r} of op {step.node.op!r} can't be run: {text}",
-        owner=owner,
-        hint="the kernel's answer and the node's descriptions must agree",
-    )
+        if is_located(error):
+            raise
+        raise located(step, error) from error
 
 
 def _kernel(step: Step) -> Kernel:

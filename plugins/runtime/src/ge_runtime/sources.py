@@ -13,8 +13,9 @@ from ge_runtime.dtypes import from_storage, is_stored, numpy_dtype, sub_byte_bit
 from ge_runtime.errors import ExecutionError
 from ge_runtime.kernels.standin import named_tensor
 
-_OPEN_DIM: Final = 2
-"""What an open dimension of a generated input becomes."""
+_OPEN_FIRST: Final = 2
+_OPEN_OTHER: Final = 32
+"""What open dimensions of a generated input become: few items, each of a size models can chew."""
 
 
 def input_name(node: Node) -> str:
@@ -50,7 +51,10 @@ def make_feeds(
 
 def _random_tensor(node: Node, rng: random.Random) -> Any:
     desc = node.outputs[0].desc
-    shape = tuple(dim if dim >= 0 else _OPEN_DIM for dim in desc.shape or ())
+    shape = tuple(
+        dim if dim >= 0 else (_OPEN_OTHER if at else _OPEN_FIRST)
+        for at, dim in enumerate(desc.shape or ())
+    )
     generator = np.random.default_rng(rng.getrandbits(64))
     count = int(np.prod(shape, dtype=np.int64))
     if desc.dtype == "string":
