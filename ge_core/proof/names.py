@@ -51,15 +51,21 @@ class Names:
 
     def call(self, frame: Frame) -> Call | None:
         """The call path in names of the reference graph; None where it has no such call."""
-        if frame in self._calls:
-            return self._calls[frame]
-        path: Call | None = ()
-        if frame.parent is not None and frame.caller is not None:
-            outer = self.call(frame.parent)
-            names = self.originals(frame.caller)
-            path = (*outer, names[0]) if outer is not None and len(names) == 1 else None
-        self._calls[frame] = path
-        return path
+        # Not by recursion: calls may nest deeper than Python's stack.
+        waiting: list[Frame] = []
+        outer: Frame | None = frame
+        while outer is not None and outer not in self._calls:
+            waiting.append(outer)
+            outer = outer.parent
+        while waiting:
+            inner = waiting.pop()
+            path: Call | None = ()
+            if inner.parent is not None and inner.caller is not None:
+                around = self._calls[inner.parent]
+                names = self.originals(inner.caller)
+                path = (*around, names[0]) if around is not None and len(names) == 1 else None
+            self._calls[inner] = path
+        return self._calls[frame]
 
     def instances(self, frame: Frame, node: Node) -> list[Instance]:
         """The reference's node instances that a node instance stands for."""

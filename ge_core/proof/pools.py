@@ -23,6 +23,8 @@ class Pools:
         self._store = store
         self._maps: dict[str, IntervalMap[Held]] = {}
         self._forks = 0
+        self._sizeless: set[str] = set()
+        """Pools of one memory whose size nobody knows: one address stands for all its bytes."""
 
     def map(self, pool: str) -> IntervalMap[Held]:
         """The interval map of a pool; at first it holds bytes that nobody wrote."""
@@ -43,8 +45,8 @@ class Pools:
             whole = self._dense(region.pool, region.start, region.end)
             return self._store.gather(whole, 0, region.row, region.pitch, region.count)
         if region.size is None:
-            base, content, _ = self.map(region.pool).at(region.start)[2]
-            return content if base == region.start else self._store.part(content, 0, None)
+            content = self.map(region.pool).at(region.start)[2][1]
+            return self._store.part(content, 0, region.seen)
         return self._dense(region.pool, region.start, region.start + region.size)
 
     def _dense(self, pool: str, start: int, end: int) -> Content:
@@ -72,7 +74,9 @@ class Pools:
         """Let a region hold a content."""
         if region.size == 0:
             return
-        if region.size is not None:
+        if region.size is None:
+            self._sizeless.add(region.pool)
+        else:
             content = self._store.part(content, 0, region.size)
         if region.is_strided:
             content = self._laid_out(region, content)
@@ -117,15 +121,16 @@ class Pools:
         """Let every address hold what whichever arm has run left there."""
         names = dict.fromkeys(name for arm in arms for name in arm)
         for name in names:
-            self._merge_pool(self.map(name), [arm.get(name, []) for arm in arms], join, writer)
+            self._merge_pool(name, [arm.get(name, []) for arm in arms], join, writer)
 
     def _merge_pool(
         self,
-        pool: IntervalMap[Held],
+        name: str,
         arms: list[list[tuple[int, int, Held]]],
         join: Callable[[list[Content]], Content],
         writer: str,
     ) -> None:
+        pool, whole = self.map(name), name in self._sizeless
         starts = [[low for low, _, _ in pieces] for pieces in arms]
         marks = sorted({m for pieces in arms for low, high, _ in pieces for m in (low, high)})
         for low, high in _union(arms):
@@ -137,22 +142,25 @@ class Pools:
                     _state(pieces, firsts, start) or pool.at(start)[2]
                     for pieces, firsts in zip(arms, starts, strict=True)
                 ]
-                states.append((start, end, self._merged(each, start, end, join, writer)))
+                parts = [held[1] for held in each] if whole else self._parts(each, start, end)
+                states.append((start, end, self._merged(each, parts, start, join, writer)))
             for start, end, held in states:
                 pool.assign(start, end, held)
+
+    def _parts(self, each: list[Held], start: int, end: int) -> list[Content]:
+        return [self._store.part(held[1], start - held[0], end - start) for held in each]
 
     def _merged(
         self,
         each: list[Held],
+        parts: list[Content],
         start: int,
-        end: int,
         join: Callable[[list[Content]], Content],
         writer: str,
     ) -> Held:
         first = each[0]
         if all(held[:2] == first[:2] for held in each):
             return first
-        parts = [self._store.part(held[1], start - held[0], end - start) for held in each]
         if all(part is parts[0] for part in parts):
             return start, parts[0], first[2]
         return start, join(parts), writer

@@ -24,6 +24,7 @@ class Region:
     Attributes:
         size: bytes that carry a value; None where nobody knows them, in a pool of its own.
         row, pitch, count: rows that don't lie back to back; count 1 is one contiguous range.
+        seen: bytes of a memory of unknown size that a view with a size looks at.
     """
 
     pool: str
@@ -32,6 +33,7 @@ class Region:
     row: int = 0
     pitch: int = 0
     count: int = 1
+    seen: int | None = None
 
     @property
     def end(self) -> int:
@@ -91,6 +93,11 @@ def plan_region(place: PlanTensor, size: int | None) -> Region:
     return Region(place.pool, place.offset, size, strided.row, strided.pitch, strided.count)
 
 
+def _seen(memory: Region, seen: int) -> Region:
+    """What a view with a size is of a place."""
+    return replace(memory, seen=seen, size=None if memory.size is None else seen)
+
+
 class Regions:
     """The regions of a compiled graph's tensors."""
 
@@ -134,21 +141,25 @@ class Regions:
         return self.own(frame, f"{node.name}:slot{at}", size)
 
     def _find(self, frame: Frame, output: OutputAnchor) -> Region:
-        size = extent(output.desc)
+        seen = size = extent(output.desc)
         while True:
             place = self.places.get((frame.call, output.node.name, output.index))
             if place is not None:
-                return plan_region(place, size)
+                return plan_region(place, seen)
             memory = self._memory_of(frame, output)
             if isinstance(memory, Region):
-                return memory if memory.is_strided or size is None else replace(memory, size=size)
+                return memory if memory.is_strided or seen is None else _seen(memory, seen)
             if memory is None:
                 break
             frame, output = memory
+            size = extent(output.desc)
+        # A view knows no more of a memory's size than the memory itself.
+        if size is not None:
+            size = seen
         name = f"{output.node.name}:{output.index}"
         if self._facts.of(output.node).kind in ("constant", "variable"):
-            return Region(f"@{name}", 0, size)
-        return self.own(frame, name, size)
+            return Region(f"@{name}", 0, size, seen=seen)
+        return replace(self.own(frame, name, size), seen=seen)
 
     def _memory_of(
         self, frame: Frame, output: OutputAnchor
