@@ -322,9 +322,7 @@ class CompiledRun:
 
     # ---- branches ------------------------------------------------------------------------------
 
-    def results(
-        self, group: Group, *, of_arm: bool = False
-    ) -> dict[int, tuple[Region, Content]]:
+    def results(self, group: Group, *, of_arm: bool = False) -> dict[int, tuple[Region, Content]]:
         """Read and check what a subgraph delivers, by parent output.
 
         A pass may move work across an arm's end, so that the arm delivers something else than the
