@@ -75,11 +75,13 @@ class LayoutQuery:
         ops: OpRegistry,
         option: Callable[[str], str | None],
         members: Callable[[], Iterator[Anchor]],
+        bridge: tuple[Anchor, Anchor] | None = None,
     ) -> None:
         self.root = root
         self.ops = ops
         self._option = option
         self._members = members
+        self._bridge = bridge
 
     def option(self, name: str) -> str | None:
         """The value of a declared option, None where it is absent."""
@@ -98,17 +100,27 @@ class LayoutQuery:
         return _FINE
 
     def producer(self, anchor: InputAnchor) -> OutputAnchor | None:
-        """What an input is fed by, views looked through; None for an unconnected one."""
+        """What an input is fed by, views looked through; None for an unconnected one.
+
+        The copy whose two sides are to be joined counts as a view.
+        """
         source = anchor.source
         for _ in range(_MOST_STEPS):
             if source is None:
                 return None
-            at = ref_of(source, self.ops)
-            inputs = source.node.inputs
-            if at is None or not 0 <= at < len(inputs) or inputs[at].source is None:
+            before = self._input_of(source)
+            if before is None or before.source is None:
                 return source
-            source = inputs[at].source
+            source = before.source
         return source
+
+    def _input_of(self, output: OutputAnchor) -> InputAnchor | None:
+        """The input whose memory an output is, or will be."""
+        if self._bridge is not None and output is self._bridge[1]:
+            return self._bridge[0] if isinstance(self._bridge[0], InputAnchor) else None
+        at = ref_of(output, self.ops)
+        inputs = output.node.inputs
+        return inputs[at] if at is not None and 0 <= at < len(inputs) else None
 
 
 class LayoutChecks:
@@ -127,13 +139,19 @@ class LayoutChecks:
         self._option = option
 
     def first_clash(self, classes: AliasClasses, first: Anchor, second: Anchor) -> Clash | None:
-        """The first clash between an anchor of one class and one of another, None for none."""
+        """The first clash between an anchor of one class and one of another, None for none.
+
+        Args:
+            first, second: the two sides of what would join the classes, such as a copy's input and
+                output.
+        """
 
         def members() -> Iterator[Anchor]:
             yield from classes.members(first)
             yield from classes.members(second)
 
-        query = LayoutQuery(self._root, self._ops, self._option, members)
+        bridge = (first, second)
+        query = LayoutQuery(self._root, self._ops, self._option, members, bridge)
         for rule in self._rules:
             for left, right, ones, others in classes.meetings(first, second, (rule.types,)):
                 for one in ones:

@@ -81,7 +81,6 @@ CODES: Final[dict[str, str | tuple[str, str | None]]] = {
     ),
     # R5: layout
     "R5_NO_CHECKERS": ("no layout checkers are installed", "R5"),
-    "R5_UNKNOWN_MEMORY": ("{anchor} is in no alias class", "R5"),
     "R5_MEMORY_KIND": ("it moves data from {source_kind} to {target_kind} memory", "R5"),
     "R5_TWO_PLACES": ("its source would have to lie at two places of one buffer", "R5"),
     "R5_CLASH": ("{first} and {second} can't share a memory: {clash}", "R5"),

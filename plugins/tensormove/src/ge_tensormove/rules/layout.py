@@ -25,9 +25,6 @@ class Layout:
         if kinds[0] != kinds[1]:
             fields = {"source_kind": kinds[0], "target_kind": kinds[1]}
             return Keep("R5_MEMORY_KIND", blame=copy.feed, fields=fields)
-        unknown = next((a for a in (before, after) if a not in run.symbols), None)
-        if unknown is not None:
-            return Keep("R5_UNKNOWN_MEMORY", blame=unknown, fields={"anchor": str(unknown)})
         memory = run.memory
         if memory.same(before, after) and memory.distance(before, after):
             return Keep("R5_TWO_PLACES", blame=[before, after])
