@@ -80,6 +80,11 @@ layers: $(STAMP)  ## check who may import whom
 bench: $(STAMP)  ## run the benchmarks
 	$(PY) -m benchmarks $(ARGS)
 
+.PHONY: docs
+docs: $(STAMP)  ## write the generated pages, and the outputs that the documentation shows
+	$(PY) -m scripts.generate_docs
+	$(PY) -m scripts.doc_snippets --write
+
 .PHONY: wheels
 wheels: $(STAMP)  ## build the wheels of all distributions into dist/
 	rm -rf dist

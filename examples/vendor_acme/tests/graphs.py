@@ -18,7 +18,7 @@ def casts(*dtypes: str) -> Graph:
 
 
 def pinned(first: int | None, second: int | None) -> Graph:
-    """A move between `make` and `use`, where what `make` gives and what `move` gives lie in these banks."""
+    """A move between `make` and `use`; what either side of it gives lies in these banks."""
     build = GraphBuilder("pinned")
     made = build.op("Relu", build.data("x"), name="make", outputs=[in_bank(first)])
     moved = build.op("TensorMove", made, name="move", outputs=[in_bank(second)])

@@ -20,6 +20,8 @@ def ge_register_passes(passes):
         levels=Level.O2.and_above(),
         stage=Stage.OPTIMIZE_STAGE2,
         before=["ConcatNotaskPass"],
+        # That a Cast to its own dtype is a copy is this pass's knowledge, not the proof's.
+        changes_values=True,
     )
 
 

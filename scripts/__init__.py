@@ -1,0 +1,1 @@
+"""What keeps the documentation true: generators, and a runner for its snippets."""
