@@ -53,13 +53,13 @@ def planned(ops: OpRegistry) -> Planned:
         moved: list[PlanTensor] = []
         for tensor in plan.tensors:
             # What shares a moved tensor's memory moves with it, unless it has a place of its own.
-            head = tensor
+            head: PlanTensor = tensor
             while head.name not in given and head.alias_of is not None:
                 head = by_name[head.alias_of]
             moved.append(_moved(tensor, given[head.name]) if head.name in given else tensor)
         ends: dict[str, int] = {}
-        for tensor in (*moved, *plan.workspace):
-            ends[tensor.pool] = max(tensor.end, ends.get(tensor.pool, 0))
+        for place in (*moved, *plan.workspace):
+            ends[place.pool] = max(place.end, ends.get(place.pool, 0))
         pools = {pool: PoolTotals(end, 0, end, False) for pool, end in ends.items()}
         return replace(plan, tensors=moved, pools=pools)
 
@@ -72,7 +72,7 @@ def _moved(tensor: PlanTensor, place: Any) -> PlanTensor:
     first, second = place
     if isinstance(second, Strided):
         return replace(tensor, offset=first, strided=second)
-    return replace(tensor, pool=first, offset=second)
+    return replace(tensor, pool=str(first), offset=int(second))
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def found(prove: Prove) -> Callable[..., list[tuple[str, str]]]:
     """(check, node) of the violations, with the task list and without one; both must agree."""
 
     def run(graph: Graph, places: Places | None = None, **facts: Any) -> list[tuple[str, str]]:
-        answers = [
+        answers: list[list[tuple[str, str]]] = [
             [(violation.check, violation.node) for violation in result.violations]
             for result in (
                 prove(graph, places, **facts),
