@@ -113,7 +113,9 @@ class Loader:
         constants = read_initializers(proto, self._folder)
         self._add_inputs(proto, scope, constants)
         for name, constant in constants.items():
-            self._add_const(scope, name, self._names.take(scope.prefix + name), constant)
+            listed = ops.INPUT_INFO in constant.attrs
+            unique = self._names.own(name) if listed else self._names.take(scope.prefix + name)
+            self._add_const(scope, name, unique, constant)
         for node in self._sorter.sorted(proto.node):
             work = self._node(node, scope)
             if work is not None:

@@ -20,6 +20,7 @@ from ge_onnx.proto.types import TYPE_ATTR, UNKNOWN, Bindings, type_desc
 from ge_onnx.shapes import control
 from ge_onnx.shapes.partial import propagate, refine
 from ge_onnx.shapes.schema_types import Data, SchemaTypes
+from ge_onnx.shapes.settle import settle
 from ge_onnx.shapes.values import Known, Value, constant_value, is_short
 from ge_onnx.work import Work, drive
 
@@ -39,6 +40,7 @@ def infer(graph: Graph, declared: Declared, bindings: Bindings) -> None:
     drive(Sweep(graph, declared, bindings).graph(graph))
     for output, claim in declared.items():
         _check_claim(output, claim)
+    settle(graph)
 
 
 def _check_claim(output: OutputAnchor, claim: TypeProto) -> None:

@@ -32,12 +32,12 @@ class ExternalData:
     Args:
         path: the model file that is going to be written; None: everything stays inline.
         inline: bytes of all constants that are not external yet.
-        limit: how many of them the model may hold.
+        limit: how many of them the model may hold; `MAX_INLINE` by default.
     """
 
-    def __init__(self, path: Path | None, inline: int = 0, limit: int = MAX_INLINE) -> None:
+    def __init__(self, path: Path | None, inline: int = 0, limit: int | None = None) -> None:
         self._path = path
-        self._move_out = path is not None and inline > limit
+        self._move_out = path is not None and inline > (MAX_INLINE if limit is None else limit)
         self._locations: dict[Path, str] = {}
         self._copies: dict[Path, Path] = {}
         self._made: list[ConstValue] = []
