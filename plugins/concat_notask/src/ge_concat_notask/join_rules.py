@@ -100,6 +100,8 @@ class JoinRules:
             yield refuse("SAME_SOURCE", (chain.root, edge), edge=edge, first=first, at=at)
         setting = self.setting
         yield from producers.fixed_memory(chain, setting, edge)
+        if not chain.complete:
+            return
         yield from producers.from_subgraph(chain, setting, edge)
         direct, behind = chain.outputs[:1], chain.outputs[1:]
         yield from producers.claimed(direct, setting, edge)
@@ -115,7 +117,7 @@ class JoinRules:
         if desc.elements == 0:
             yield refuse("EMPTY_OPERAND", self.operands[at], at=at)
             return
-        widest = self.setting.uses(chain).widest
+        widest = self.setting.uses(chain).widest if chain.complete else 1
         found = piece_refusal(at, desc, self.setting.target, self._start, widest)
         self._start += desc.data_bytes or 0
         if found is not None:
@@ -123,8 +125,10 @@ class JoinRules:
 
     def _kind(self, at: int) -> Iterator[Refusal]:
         edge = self.operands[at]
-        expected, first = producers.asked_kind(self.chains[0])
-        kind, output = producers.asked_kind(self.chains[at])
+        if not self.chains[0].complete:
+            return
+        expected, first = producers.asked_kind(self.chains[0], self.setting)
+        kind, output = producers.asked_kind(self.chains[at], self.setting)
         if kind != expected:
             yield refuse(
                 "MEMORY_KINDS_DIFFER", (output, first), edge=edge, memory=expected, other=kind
@@ -145,6 +149,8 @@ class JoinRules:
             yield refuse("UNTRACED_SOURCE", self.node)
             return
         yield from self._whole()
+        if not all(chain.complete for chain in self.chains):
+            return
         for edge, chain in zip(self.operands, self.chains, strict=True):
             yield from producers.wanted_elsewhere(chain, self.setting, edge)
             yield from producers.overwritten(chain, self.setting, edge)
@@ -178,7 +184,7 @@ class JoinRules:
 
     def _wished_kind(self, uses: Uses) -> Iterator[Refusal]:
         """Whoever reads an operand or the result moves the whole buffer to the kind it wants."""
-        expected, first = producers.asked_kind(self.chains[0])
+        expected, first = producers.asked_kind(self.chains[0], self.setting)
         for kind, who in uses.kinds:
             if kind != expected:
                 yield refuse("MEMORY_KINDS_DIFFER", (who, first), memory=expected, other=kind)

@@ -65,7 +65,8 @@ def mark_join(graph: Graph, node: Node, claim: str, roots: Sequence[OutputAnchor
     """
     _mark(graph, node, JOINED)
     direct = _operands(node)
-    behind = [output for output in _unique(roots) if output not in direct]
+    known = set(direct)
+    behind = [output for output in _unique(roots) if output not in known]
     for output in (*direct, *behind):
         graph.set_desc(output, output.desc.with_attr(claim, False))
     if behind:

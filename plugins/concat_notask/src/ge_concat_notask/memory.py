@@ -84,8 +84,8 @@ class Memory:
     """Answers about the memory of tensors below one root graph.
 
     Args:
-        through_joins: whether what touches the result of a marked join touches its operands too;
-            False where somebody else adds that up (`Places`).
+        through_joins: whether the result of a marked join is looked through; False where somebody
+            else knows where it lies and what touches it (`Places`).
     """
 
     def __init__(self, ops: OpRegistry, *, through_joins: bool = True) -> None:
@@ -104,7 +104,7 @@ class Memory:
         for _ in range(VIEW_LIMIT):
             node = output.node
             self.steps += 1
-            at = None if is_subgraph_data(node) else ref_of(output, self._ops)
+            at = None if self._is_owner(node) else ref_of(output, self._ops)
             source = None if at is None or at >= len(node.inputs) else node.inputs[at].source
             if source is None:
                 chain.complete = True
@@ -116,6 +116,11 @@ class Memory:
             output = source
             chain.outputs.append(output)
         return chain
+
+    def _is_owner(self, node: Node) -> bool:
+        if is_subgraph_data(node):
+            return True
+        return not self._through_joins and is_marked(node) and bool(node.attrs.get(JOINED))
 
     def _delta(self, output: OutputAnchor) -> int:
         """Where an output of a marked node starts in input 0."""

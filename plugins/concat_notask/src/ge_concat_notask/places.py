@@ -18,9 +18,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
+from ge_concat_notask.kinds import ORDINARY
 from ge_concat_notask.marks import CUT, JOINED, is_marked
 from ge_concat_notask.memory import Memory, Uses
-from ge_core.api import Graph, Node, OutputAnchor, join_pieces, split_pieces
+from ge_core.api import Graph, InputAnchor, Node, OutputAnchor, join_pieces, split_pieces
 
 Span = tuple[int, int]
 _BEHIND: Final = float("inf")
@@ -31,7 +32,8 @@ class _Block:
     """Owners at fixed distances.
 
     Attributes:
-        starts: where each owner starts, in bytes from a zero of the block's own.
+        starts: where each owner and each joined result starts, in bytes from a zero of the block's
+            own.
         spans: the owners' bytes, sorted.
         uses: what touches them, except through nodes whose distances are accounted for. Once a
             join lies in the block, one example of each kind is kept, and no reader.
@@ -73,6 +75,11 @@ class Places:
     def holds(self, output: OutputAnchor) -> bool:
         """Whether the tensor is claimed by joins whose distances are accounted for."""
         return output in self._claims
+
+    def kind(self, output: OutputAnchor) -> tuple[str, InputAnchor | OutputAnchor]:
+        """The special memory kind that is asked for the block of a tensor, and who asks."""
+        kinds = self._at(output)[0].uses.kinds
+        return kinds[0] if kinds else (ORDINARY, output)
 
     def uses(self, output: OutputAnchor) -> Uses:
         """What touches the block that a tensor lies in."""
@@ -201,8 +208,6 @@ class Places:
             span = self._span(block, result)
             if span is not None:
                 del block.spans[bisect_left(block.spans, span)]
-                del block.starts[result]
-        self._blocks.pop(result, None)
         largest = max(bases, key=lambda block: len(block.spans))
         largest.joined = True
         largest.uses = _together([*(block.uses for block in bases), self._uses_of(result)])
@@ -215,6 +220,8 @@ class Places:
                 self._blocks[owner] = largest
             largest.spans.extend((start + shift, end + shift) for start, end in block.spans)
         largest.spans.sort()
+        largest.starts[result] = bases[largest]
+        self._blocks[result] = largest
 
 
 def _together(parts: Iterable[Uses]) -> Uses:

@@ -110,8 +110,10 @@ def _memory_rule(node: Node, at: Setting) -> str | None:
     return None
 
 
-def asked_kind(chain: Chain) -> tuple[str, OutputAnchor]:
+def asked_kind(chain: Chain, at: Setting) -> tuple[str, InputAnchor | OutputAnchor]:
     """The special memory kind that producers ask for, and who asks; else the ordinary one."""
+    if at.places is not None and at.by_block:
+        return at.places.kind(chain.outputs[0])
     for output in chain.outputs:
         for kind in output_kinds(output):
             return kind, output

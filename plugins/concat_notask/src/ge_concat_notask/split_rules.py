@@ -57,6 +57,9 @@ class SplitRules:
             yield refuse("UNKNOWN_SHAPE", self.node)
             return
         chain = self.memory.chain(edge.source)
+        if not chain.complete:
+            yield refuse("UNTRACED_SOURCE", chain.root, edge=edge)
+            return
         yield from self._axis(edge)
         yield from self._sizes(edge, chain)
         yield from self._producers(edge, chain)
@@ -141,9 +144,6 @@ class SplitRules:
     def _fixed(self, edge: InputAnchor, chain: Chain) -> Iterator[Refusal]:
         """Constants and variables are out, also through calls; a graph input itself is welcome."""
         assert edge.source is not None
-        if not chain.complete:
-            yield refuse("UNTRACED_SOURCE", chain.root, edge=edge)
-            return
         for owner in self.memory.outer_sources(edge.source):
             if owner.node.op != "Data" and self.ops.kind(owner.node) in _BORROWED:
                 yield refuse(
@@ -239,7 +239,7 @@ class SplitRules:
 
     def _kinds(self, chain: Chain) -> Iterator[Refusal]:
         """Whoever reads the input or a piece moves the whole buffer to the kind it wants."""
-        expected, first = producers.asked_kind(chain)
+        expected, first = producers.asked_kind(chain, self.setting)
         for output in (chain.root, *self.node.outputs):
             for kind, who in self.memory.uses(output).kinds:
                 if kind != expected:
