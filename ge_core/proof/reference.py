@@ -89,6 +89,7 @@ class Reference:
             LimitExceeded: calls expand to too much work.
             GraphError: the graph has a cycle.
         """
+        self._make_persistent()
         results = run_steps(self.run_frame(self.frames.root, {}))
         out = self.graph.net_output
         names = () if out is None else out.input_names
@@ -142,12 +143,20 @@ class Reference:
             cell = self.fresh(frame, node.outputs[0], self._sources.initial(node))
             cell.constant = True
             return cell
-        found = self._persistent.get(node.name)
-        if found is None:
-            found = self.fresh(frame, node.outputs[0], self._sources.initial(node))
-            found.data = node.name if facts.kind == "data" else None
-            self._persistent[node.name] = found
+        found = self._persistent[node.name]
+        if found.home is None:
+            found.home = (frame, node.outputs[0])
         return found
+
+    def _make_persistent(self) -> None:
+        """Variables and inputs exist before anything runs, also those that a loop names first."""
+        for node in self.graph.all_nodes():
+            kind = self._facts.of(node).kind
+            is_input = kind == "data" and (node.graph is self.graph or parent_index(node) is None)
+            if kind == "variable" or is_input:
+                cell = self.memory.cell(self._sources.initial(node))
+                cell.data = node.name if kind == "data" else None
+                self._persistent[node.name] = cell
 
     def fresh(self, frame: Frame, output: OutputAnchor, content: Content) -> Cell:
         """A new memory for an output."""

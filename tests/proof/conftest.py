@@ -58,8 +58,9 @@ def planned(ops: OpRegistry) -> Planned:
                 head = by_name[head.alias_of]
             moved.append(_moved(tensor, given[head.name]) if head.name in given else tensor)
         ends: dict[str, int] = {}
-        for place in (*moved, *plan.workspace):
-            ends[place.pool] = max(place.end, ends.get(place.pool, 0))
+        spans = [(t.pool, t.end) for t in moved] + [(w.pool, w.end) for w in plan.workspace]
+        for pool, end in spans:
+            ends[pool] = max(end, ends.get(pool, 0))
         pools = {pool: PoolTotals(end, 0, end, False) for pool, end in ends.items()}
         return replace(plan, tensors=moved, pools=pools)
 
