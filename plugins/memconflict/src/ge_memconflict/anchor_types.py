@@ -94,6 +94,9 @@ def is_reference(anchor: Anchor) -> bool:
 
 def is_normal_input(anchor: Anchor) -> bool:
     """An input without demands."""
+    if not anchor.node.attrs and anchor.node.op != "NetOutput":
+        # The usual case: nothing but attributes makes demands on it.
+        return isinstance(anchor, InputAnchor)
     return isinstance(anchor, InputAnchor) and not any(marks(anchor) for marks in _INPUTS.values())
 
 
