@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from ge_core.ir import Node
+from ge_core.ops.builtin import CASE_OPS
 from ge_core.proof.frames import Frame
 from ge_core.proof.names import Names
 from ge_core.proof.result import Findings
 
 Effects = list[tuple[Frame, Node]]
+_Identity = tuple[tuple[str, ...], tuple[tuple[object, ...], ...]]
+"""Path of the original node instance, and which arm each graph on the way is."""
 
 
 def check_effects(
@@ -35,33 +38,57 @@ def check_effects(
         if needs_order and ordered_now is not None and not ordered_now[at]:
             findings.add(
                 "effects",
-                after[at + 1],
-                expected=f"to run behind {after[at]}",
+                _text(after[at + 1]),
+                expected=f"to run behind {_text(after[at])}",
                 found="no stream and no event puts it there",
-                about=[after[at]],
+                about=[_text(after[at])],
             )
 
 
-def _identity(frame: Frame, node: Node, names: Names) -> str:
+def _identity(frame: Frame, node: Node, names: Names) -> _Identity:
     """The original node instance that an effect is; a node's own where it stands for no one."""
     alike = names.alike(node)
     path = names.call(frame)
     name = alike[0] if len(alike) == 1 else node.name
-    return "/".join((*(frame.call if path is None else path), name))
+    return (*(frame.call if path is None else path), name), _arms(frame)
 
 
-def _report(before: list[str], after: list[str], findings: Findings) -> None:
-    counts: dict[str, int] = {}
-    for name in before:
-        counts[name] = counts.get(name, 0) + 1
-    for name in after:
-        counts[name] = counts.get(name, 0) - 1
-    wrong = [name for name, count in counts.items() if count]
-    for name in wrong:
-        found = "a further run" if counts[name] < 0 else "no run"
-        findings.add("effects", name, expected="exactly one run", found=found)
+def _arms(frame: Frame | None) -> tuple[tuple[object, ...], ...]:
+    """Which of its caller's subgraphs each graph around an effect is."""
+    found: list[tuple[object, ...]] = []
+    while frame is not None and frame.caller is not None:
+        labels = list(frame.caller.subgraphs)
+        mine = [at for at, label in enumerate(labels) if _is(frame, label)]
+        # Arms of a Case count by their place, whatever they are called.
+        is_case = frame.caller.op in CASE_OPS
+        found.append(tuple(mine) if is_case else tuple(sorted(labels[at] for at in mine)))
+        frame = frame.parent
+    return tuple(found)
+
+
+def _is(frame: Frame, label: str) -> bool:
+    return frame.caller is not None and frame.caller.subgraphs[label] is frame.graph
+
+
+def _text(identity: _Identity) -> str:
+    return "/".join(identity[0])
+
+
+def _report(before: list[_Identity], after: list[_Identity], findings: Findings) -> None:
+    counts: dict[_Identity, int] = {}
+    for one in before:
+        counts[one] = counts.get(one, 0) + 1
+    for one in after:
+        counts[one] = counts.get(one, 0) - 1
+    wrong = [one for one, count in counts.items() if count]
+    for one in wrong:
+        found = "a further run" if counts[one] < 0 else "no run"
+        findings.add("effects", _text(one), expected="exactly one run", found=found)
     if not wrong:
         at = next(at for at, pair in enumerate(zip(before, after, strict=True)) if len({*pair}) > 1)
         findings.add(
-            "effects", after[at], expected=f"{before[at]} at this place", found="another order"
+            "effects",
+            _text(after[at]),
+            expected=f"{_text(before[at])} at this place",
+            found="another order",
         )
