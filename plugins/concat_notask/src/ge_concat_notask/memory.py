@@ -93,6 +93,8 @@ class Memory:
         self._through_joins = through_joins
         self._uses: dict[OutputAnchor, Uses] = {}
         self._pieces: dict[Node, list[Piece]] = {}
+        self._writes: dict[Node, frozenset[int]] = {}
+        self._refs: dict[Node, dict[int, list[OutputAnchor]]] = {}
         self._direct: dict[OutputAnchor, InputAnchor | None] = {}
         self._inner: dict[Graph, dict[int, list[OutputAnchor]]] = {}
         self.steps = 0
@@ -217,7 +219,7 @@ class Memory:
         if is_virtual(node):
             uses.virtual.append(reader)
         traits = self._ops.traits(node)
-        writes = at in written_inputs(node, self._ops) or at in scribbled_inputs(node, self._ops)
+        writes = at in self._written(node)
         if writes:
             uses.writers.append(reader)
         same = list(self._same_bytes(node, at))
@@ -234,10 +236,30 @@ class Memory:
             if joins or (node.attrs.get(CUT) and at == 0):
                 yield from node.outputs
             return
-        merges = self._ops.kind(node) == "merge"
-        for output in node.outputs:
-            if merges or ref_of(output, self._ops) == at:
-                yield output
+        if self._ops.kind(node) == "merge":
+            yield from node.outputs
+        else:
+            yield from self._views(node).get(at, ())
+
+    # Asked once per reader, and a node may read as many tensors as it likes.
+
+    def _written(self, node: Node) -> frozenset[int]:
+        found = self._writes.get(node)
+        if found is None:
+            both = (*written_inputs(node, self._ops), *scribbled_inputs(node, self._ops))
+            found = self._writes[node] = frozenset(both)
+        return found
+
+    def _views(self, node: Node) -> dict[int, list[OutputAnchor]]:
+        """By input, the outputs of an unmarked node that are its memory."""
+        found = self._refs.get(node)
+        if found is None:
+            found = self._refs[node] = {}
+            for output in node.outputs:
+                at = ref_of(output, self._ops)
+                if at is not None:
+                    found.setdefault(at, []).append(output)
+        return found
 
     def _handed_out(self, net_output: Node, at: int) -> Iterator[OutputAnchor]:
         """Outputs of the callers that a result of a subgraph becomes, or may share bytes with."""
