@@ -38,10 +38,17 @@ def judged(
     return [(violation.check, violation.node) for violation in result.violations]
 
 
+def without(name: str) -> Callable[[list[Task]], list[Task]]:
+    """Drops the tasks of a node."""
+    return lambda tasks: [task for task in tasks if task.node != name]
+
+
 def moved(task: Task, what: str, by: int) -> Task:
     """A task with the first region of a kind somewhere else."""
     first, *rest = getattr(task, what)
-    return replace(task, **{what: (replace(first, offset=first.offset + by), *rest)})
+    edited = replace(task)
+    setattr(edited, what, (replace(first, offset=first.offset + by), *rest))
+    return edited
 
 
 def test_the_generated_list_holds(graph: Graph, ops: OpRegistry, planned: Planned) -> None:
@@ -54,7 +61,7 @@ def test_a_task_that_is_missing_leaves_its_output_unwritten(
 ) -> None:
     """Without its task a node has not run."""
     for name, reader in (("a", "call/f/y"), ("f/y", "b"), ("b", "NetOutput")):
-        found = judged(graph, ops, planned, lambda tasks, n=name: [t for t in tasks if t.node != n])
+        found = judged(graph, ops, planned, without(name))
         assert found == [("reads", reader)]
 
 
