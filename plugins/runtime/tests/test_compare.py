@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ge_runtime.compare import bit_exact, compare, differing_reads, max_abs_diff
+from ge_runtime.machine import Reads
 
 F = np.float32
 QUIET = np.array([0x7FC00000], np.uint32).view(F)
@@ -56,6 +57,6 @@ def test_outputs_by_name() -> None:
 
 def test_reads_are_compared_where_both_have_them() -> None:
     """Copies that only one run has are left out; another content or number of runs is not."""
-    a = {((), "x", 0): [b"1"], ((), "y", 0): [b"1", b"2"], ((), "gone", 0): [b"1"]}
-    b = {((), "x", 0): [b"1"], ((), "y", 0): [b"1"], ((), "new", 0): [b"1"]}
+    a: Reads = {((), "x", 0): [b"1"], ((), "y", 0): [b"1", b"2"], ((), "gone", 0): [b"1"]}
+    b: Reads = {((), "x", 0): [b"1"], ((), "y", 0): [b"1"], ((), "new", 0): [b"1"]}
     assert [((), "y", 0)] == differing_reads(a, b)

@@ -44,7 +44,8 @@ def make_feeds(
         )
     for node in nodes:
         name = input_name(node)
-        if name not in feeds and node.name not in feeds:
+        # An input with a value of its own has a default: it need not be given.
+        if name not in feeds and node.name not in feeds and node.value is None:
             feeds[name] = _random_tensor(node, random.Random(f"{seed}\0{name}"))
     return feeds
 
@@ -81,7 +82,7 @@ def _random_tensor(node: Node, rng: random.Random) -> Any:
 
 
 def fed(node: Node, feeds: Mapping[str, Any]) -> Any:
-    """The value of a graph input, as an array of its dtype.
+    """The value of a graph input, as an array of its dtype; its default where none is given.
 
     Raises:
         ExecutionError: it isn't given, or has another dtype or shape.
@@ -91,6 +92,8 @@ def fed(node: Node, feeds: Mapping[str, Any]) -> Any:
     if value is None:
         if input_name(node) in feeds or node.name in feeds:
             return None
+        if node.value is not None:
+            return stored(node)
         raise ExecutionError(f"no value for input {input_name(node)!r}")
     if isinstance(value, (list, tuple)) and desc.dtype == "undefined":
         return [np.asarray(item) for item in value]
