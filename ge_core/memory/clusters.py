@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ge_core.errors import LayoutConflict, PlanError
 from ge_core.memory.access import RUN_START, Access, Accesses, Scratch
 from ge_core.memory.constraints import Constraints
-from ge_core.memory.expand import Expansion
+from ge_core.memory.expand import Expansion, Region
 from ge_core.memory.facts import PlanFacts, Site
 from ge_core.memory.lives import Lives, Span
 from ge_core.memory.options import PlanOptions
@@ -293,7 +293,7 @@ class ClusterBuilder:
         if len({alias.find(tensor)[0] for tensor in producers}) < 2:
             return
         for a, b in self._touching(producers):
-            if alias.same(a, b):
+            if alias.same(a, b) or self._exclusive(a, b) or self._handed_on(a, b):
                 continue
             if self._meet(self._needed(a, b, members), self._needed(b, a, members)):
                 place = max(find(a)[1], find(b)[1]) - low
@@ -302,6 +302,33 @@ class ClusterBuilder:
                     f"would both lie at byte {place} of one run: "
                     + "; ".join(self.demands.layout.chain(a, b))
                 )
+
+    def _exclusive(self, a: int, b: int) -> bool:
+        """Whether two producers lie in different arms of one node: only one of them runs."""
+        arms = {region.caller: region for region in self._arms(a)}
+        return any(arms.get(region.caller, region) is not region for region in self._arms(b))
+
+    def _arms(self, tensor: int) -> Iterator[Region]:
+        region: Region | None = self.work.regions[self.work.owner[tensor]]
+        while region is not None:
+            if region.role == "arm":
+                yield region
+            region = region.outer
+
+    def _handed_on(self, a: int, b: int) -> bool:
+        """Whether a subgraph delivers one out of the other.
+
+        Their order was looked at when they were put in one place.
+        """
+        find = self.demands.alias.find
+        return find(b)[0] in self._targets(a) or find(a)[0] in self._targets(b)
+
+    def _targets(self, tensor: int) -> set[int]:
+        """What subgraphs make of a producer's bytes."""
+        find, reached = self.demands.alias.find, self._flow(tensor)
+        return {
+            find(target)[0] for result, target in self.demands.handed if find(result)[0] in reached
+        }
 
     def _touching(self, tensors: list[int]) -> Iterator[tuple[int, int]]:
         """Pairs with common bytes."""
@@ -360,6 +387,11 @@ class ClusterBuilder:
             for window in self.demands.windows:
                 whole, part = alias.find(window.whole)[0], alias.find(window.part)[0]
                 start, end = (part, whole) if window.join else (whole, part)
+                if start in reached and end not in reached:
+                    reached.add(end)
+                    grown = True
+            for result, target in self.demands.handed:
+                start, end = alias.find(result)[0], alias.find(target)[0]
                 if start in reached and end not in reached:
                     reached.add(end)
                     grown = True

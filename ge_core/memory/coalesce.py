@@ -60,9 +60,9 @@ class Coalescer:
             if result.target is None:
                 continue
             if result.role == "arm" and self._arm_fits(region, result):
-                self.unite(result.target, result.tensor, "result of an arm")
+                self.hand_on(result.tensor, result.target, "result of an arm")
             elif result.role == "slot" and self._turn_fits(region, result):
-                self.unite(result.target, result.tensor, "next value of a loop")
+                self.hand_on(result.tensor, result.target, "next value of a loop")
 
     # ---- classes -------------------------------------------------------------------------------
 
@@ -78,6 +78,11 @@ class Coalescer:
             self._members.pop(root, None)
         self.demands.same(other, tensor, reason)
         self._members[layout.find(tensor)[0]] = sorted([*one, *two])
+
+    def hand_on(self, result: int, target: int, reason: str) -> None:
+        """Put what a subgraph delivers where its caller wants it."""
+        self.unite(target, result, reason)
+        self.demands.handed.append((result, target))
 
     def overlapping(self, tensor: int) -> list[Access]:
         """Accesses to the bytes of a tensor, by any name."""

@@ -50,6 +50,7 @@ class Constraints:
         alias_of: by tensor, the one whose memory it was said to be.
         tasks: by instance: whether something runs there.
         windows: pieces of joins and splits.
+        handed: (result, target) pairs of subgraphs' results that were put where they are wanted.
         strided: how the rows of a tensor lie where they have gaps.
 
     Raises:
@@ -68,6 +69,7 @@ class Constraints:
         self.alias_of: dict[int, int] = {}
         self.tasks: list[bool] = []
         self.windows: list[Window] = []
+        self.handed: list[tuple[int, int]] = []
         self.strided: dict[int, Strided] = {}
         self._weights: dict[Node, int] = {}
         self._measure()
