@@ -12,7 +12,7 @@ from ge_core.session.kernel import Kernel
 from ge_core.session.planning import Planner
 from ge_core.session.request import CompileRequest
 from ge_core.targets import Target
-from ge_core.tasks import generate_tasks
+from ge_core.tasks import generate_tasks, set_marks
 
 Step = Callable[[Outcome, Kernel, Schedule, Target], None]
 
@@ -37,6 +37,7 @@ def make_tasks(outcome: Outcome, kernel: Kernel, schedule: Schedule, target: Tar
         plan_memory(outcome, kernel, schedule, target)
     assert outcome.plan is not None
     outcome.tasks = generate_tasks(outcome.graph, kernel.ops, outcome.plan)
+    set_marks(outcome.graph, outcome.tasks)
 
 
 STEPS: Final[Mapping[str, Step]] = {"MemoryPlanner": plan_memory, "TaskGenerator": make_tasks}

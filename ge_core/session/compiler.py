@@ -19,7 +19,7 @@ from ge_core.session.planning import Planner
 from ge_core.session.request import CompileRequest
 from ge_core.session.result import Result, Seconds
 from ge_core.session.scheduling import schedule_for
-from ge_core.tasks import TaskList, generate_tasks
+from ge_core.tasks import TaskList, generate_tasks, set_marks
 
 if TYPE_CHECKING:
     from ge_core.proof import ProofResult
@@ -137,6 +137,7 @@ class _Compile:
         assert self.plan is not None
         start = perf_counter()
         self.tasks = generate_tasks(env.root, env.ops, self.plan)
+        set_marks(env.root, self.tasks)
         env.extras["tasks"] = self.tasks
         self.seconds.plan += perf_counter() - start
 
