@@ -26,7 +26,17 @@ _ARITHMETIC: Final = (
     ("add_n", ("AddN",)),
     ("mat_mul", ("MatMul", "MatMulV2", "BatchMatMul")),
     ("cast", ("Cast",)),
+    ("div", ("Div", "RealDiv")),
+    ("maximum", ("Maximum",)),
+    ("minimum", ("Minimum",)),
     ("less", ("Less",)),
+    ("absolute", ("Abs",)),
+    ("exp", ("Exp",)),
+    ("neg", ("Neg",)),
+    ("sigmoid", ("Sigmoid",)),
+    ("sqrt", ("Sqrt",)),
+    ("square", ("Square",)),
+    ("tanh", ("Tanh",)),
     ("top_k", ("TopK", "TopKV2", "TopKD")),
 )
 _STORES: Final = (

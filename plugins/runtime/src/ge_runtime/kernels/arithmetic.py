@@ -74,6 +74,62 @@ def mul(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
     return _elementwise(node, inputs, ctx, 2, np.multiply)
 
 
+def div(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """A quotient; of integers the stand-in's, as GE's roundings differ by op."""
+    return _elementwise(node, inputs, ctx, 2, np.divide)
+
+
+def maximum(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """The larger of two."""
+    return _elementwise(node, inputs, ctx, 2, np.maximum)
+
+
+def minimum(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """The smaller of two."""
+    return _elementwise(node, inputs, ctx, 2, np.minimum)
+
+
+def absolute(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """Without the sign."""
+    return _elementwise(node, inputs, ctx, 1, np.abs)
+
+
+def exp(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """The exponential."""
+    return _elementwise(node, inputs, ctx, 1, np.exp)
+
+
+def neg(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """With the other sign."""
+    return _elementwise(node, inputs, ctx, 1, np.negative)
+
+
+def sigmoid(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """1 / (1 + exp(-x)), in the input's own type."""
+
+    def logistic(x: Array) -> Array:
+        one = np.ones((), x.dtype)
+        result: Array = one / (one + np.exp(-x))
+        return result
+
+    return _elementwise(node, inputs, ctx, 1, logistic)
+
+
+def sqrt(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """The square root."""
+    return _elementwise(node, inputs, ctx, 1, np.sqrt)
+
+
+def square(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """The square."""
+    return _elementwise(node, inputs, ctx, 1, np.square)
+
+
+def tanh(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """The hyperbolic tangent."""
+    return _elementwise(node, inputs, ctx, 1, np.tanh)
+
+
 def add_n(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
     """A sum of all inputs, from the first on."""
 
