@@ -14,7 +14,7 @@ def ge_register_passes(passes: Any) -> None:
         "ge_tensormove.delete_pass:TensorMoveDeletePass",
         levels=Level.O3.and_above(),
         stage=Stage.TENSOR_MOVE,
-        preserves=("symbols", "ge_tensormove"),
+        preserves=("ge_tensormove",),
         handles=("move",),
         codes=CODES,
         summary="Removes TensorMove nodes whose copy nobody can see.",
