@@ -16,7 +16,7 @@ from typing import Final
 
 from ge_core.analysis import listed_order
 from ge_core.errors import LimitExceeded
-from ge_core.ir import Graph, Node
+from ge_core.ir import Graph, Node, collector_paused
 from ge_core.memory.plan import Plan
 from ge_core.ops import OpRegistry, is_no_task, ref_of, scribbled_inputs, written_inputs
 from ge_core.tasks.marks import kernel_library, mark_first_and_last
@@ -45,11 +45,13 @@ def generate_tasks(
         LimitExceeded: nested calls expand to more than `limit` node instances.
         GraphError: the graph has a cycle.
     """
-    work = _Expansion(ops, plan, limit)
-    tasks = work.expand(graph.root)
-    for at, task in enumerate(tasks):
-        task.id = at
-    mark_first_and_last(tasks, graph.root)
+    # Hundreds of thousands of objects that all stay: looking through them again and again is waste.
+    with collector_paused():
+        work = _Expansion(ops, plan, limit)
+        tasks = work.expand(graph.root)
+        for at, task in enumerate(tasks):
+            task.id = at
+        mark_first_and_last(tasks, graph.root)
     return TaskList(tasks, work.dump_only)
 
 
