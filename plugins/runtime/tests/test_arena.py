@@ -326,3 +326,31 @@ def test_a_result_that_does_not_fit_is_named(kernels: Kernels) -> None:
     executor = NumpyExecutor(OPS, kernels)
     with pytest.raises(ExecutionError, match=r"node 'bad' .* float32\[17\] does not fit"):
         executor.run(build.graph, plan, tasks, make_feeds(build.graph, OPS))
+
+
+def test_sequences_and_missing_optionals_travel_as_objects() -> None:
+    """Through moves, arms and outputs; their arrays are nobody else's at the end."""
+    build = GraphBuilder()
+    kind = TensorDesc.make("undefined", None)
+    cond, items = build.data("cond", (), "bool"), build.data("items", desc=kind)
+    nothing = build.data("nothing", desc=kind)
+    arms = {}
+    for label in ("then_branch", "else_branch"):
+        arm = build.subgraph(label)
+        inner = arm.data(f"{label}/items", index=1, desc=kind)
+        moved = arm.op("TensorMove", inner, name=f"{label}/move", outputs=[kind])
+        arm.net_output(moved if label == "then_branch" else inner)
+        arms[label] = arm
+    choice = build.op("If", cond, items, name="if", subgraphs=arms, outputs=[kind])
+    build.net_output(choice, nothing)
+    plan = disjoint_plan(build.graph, OPS)
+    tasks = generate_tasks(build.graph, OPS, plan)
+    for value in (True, False):
+        fed = [np.ones(2, np.float32), np.zeros((1, 3), np.int64)]
+        feeds = {"cond": np.bool_(value), "items": fed, "nothing": None}
+        expected = run_reference(build.graph, feeds).outputs
+        found = NumpyExecutor(OPS).run(build.graph, plan, tasks, feeds).outputs
+        assert all(c.bit_exact for c in compare(expected, found))
+        assert [[1, 1], [[0, 0, 0]]] == [item.tolist() for item in found["output_0"]]
+        assert None is found["output_1"]
+        assert not any(np.shares_memory(a, b) for a, b in zip(fed, found["output_0"], strict=True))
