@@ -101,7 +101,7 @@ FORMATS = [
 SIZES = st.sampled_from([1, 1, 1, 2, 3, 15, 16, 17, 32])
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(
     formats=st.sampled_from(FORMATS),
     base=st.tuples(SIZES, SIZES, SIZES, SIZES).filter(lambda s: prod(s) <= 1500),

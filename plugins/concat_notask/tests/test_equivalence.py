@@ -164,7 +164,7 @@ KNOBS = GraphKnobs(nodes=14, control_flow=False, moves=10)
 LEVELS = ("O3", "O4")
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(data=st.data(), aligned=st.booleans(), level=st.sampled_from(LEVELS))
 def test_random_graphs_read_the_same(
     data: st.DataObject, aligned: bool, level: str, run: Run, ascend: Target, generic: Target
@@ -176,7 +176,7 @@ def test_random_graphs_read_the_same(
     assert differing_reads(original, graph) == []
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(data=st.data(), level=st.sampled_from(LEVELS))
 def test_graphs_that_are_yet_to_be_guarded(
     data: st.DataObject, level: str, run: Run, generic: Target
@@ -227,7 +227,7 @@ def tangled(choices: DrawnChoices | SeededChoices, count: int) -> Graph:
     return b.graph
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(data=st.data(), level=st.sampled_from(LEVELS))
 def test_tangled_joins_read_the_same(
     data: st.DataObject, level: str, run: Run, generic: Target

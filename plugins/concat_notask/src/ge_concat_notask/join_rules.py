@@ -3,9 +3,9 @@
 Each check yields refusals. The first one is the reason; the others say whether one copy in front
 of one operand would be enough.
 
-Beyond GE: sizes must add up; nobody may overwrite an operand; nobody may overwrite the result while
-an operand has other readers; no other reader of an operand, and no reader of the result, may want
-the bytes in a layout of its own. GE leaves these to later stages, or to luck.
+Beyond GE: sizes must add up; nobody may overwrite an operand or the result; no other reader of an
+operand, and no reader of the result, may want the bytes in a layout of its own. GE leaves these to
+later stages, or to luck.
 """
 
 from __future__ import annotations
@@ -191,27 +191,6 @@ class JoinRules:
                 return
 
     def _result_overwritten(self) -> Iterator[Refusal]:
-        writers = self.setting.memory.uses(self.node.outputs[0]).writers
-        if not writers:
-            return
-        for edge, chain in zip(self.operands, self.chains, strict=True):
-            other = self._other_reader(chain)
-            if other is not None or self._is_shared(chain):
-                reader = other or edge
-                yield refuse(
-                    "RESULT_OVERWRITTEN",
-                    (writers[0], reader),
-                    writer=writers[0].node.name,
-                    reader=reader.node.name,
-                )
-                return
-
-    def _other_reader(self, chain: Chain) -> InputAnchor | None:
-        uses = self.setting.uses(chain)
-        others = (r for r in (*uses.readers, *uses.results) if r.node is not self.node)
-        return next(others, None)
-
-    def _is_shared(self, chain: Chain) -> bool:
-        """Whether the operand lies in a block with others, whose readers are not looked up."""
-        places = self.setting.places
-        return places is not None and not places.alone(chain.outputs[0])
+        """With a task the result is a copy that may be changed; without, operands would change."""
+        for writer in self.setting.memory.uses(self.node.outputs[0]).writers[:1]:
+            yield refuse("RESULT_OVERWRITTEN", writer, writer=writer.node.name)

@@ -37,13 +37,11 @@ class _Block:
         spans: the owners' bytes, sorted.
         uses: what touches them, except through nodes whose distances are accounted for. Once a
             join lies in the block, one example of each kind is kept, and no reader.
-        joined: whether the block holds the operands of a join.
     """
 
     starts: dict[OutputAnchor, int] = field(default_factory=dict)
     spans: list[Span] = field(default_factory=list)
     uses: Uses = field(default_factory=Uses)
-    joined: bool = False
 
     def room_for(self, span: Span) -> bool:
         """Whether no owner has bytes in the span."""
@@ -107,10 +105,6 @@ class Places:
     def settle_split(self, node: Node) -> None:
         """Book a split that was marked."""
         self._known.add(node)
-
-    def alone(self, output: OutputAnchor) -> bool:
-        """Whether a tensor's owner is an operand of no join yet, so that all its uses are known."""
-        return not self._at(output)[0].joined
 
     def _adopt(self, node: Node) -> None:
         """Take in a node that is marked already, unless its marks can't be followed."""
@@ -209,7 +203,6 @@ class Places:
             if span is not None:
                 del block.spans[bisect_left(block.spans, span)]
         largest = max(bases, key=lambda block: len(block.spans))
-        largest.joined = True
         largest.uses = _together([*(block.uses for block in bases), self._uses_of(result)])
         for block, base in bases.items():
             if block is largest:

@@ -54,7 +54,7 @@ JOIN_CODES: Final[Codes] = {
     "SCALAR_OPERAND": ("operand {at} has no dimension", "scalar"),
     "EMPTY_OPERAND": ("operand {at} has no elements", "align32"),
     "SAME_SOURCE": ("operands {first} and {at} are the same memory", "same_source"),
-    "RESULT_OVERWRITTEN": ("{writer} overwrites the result, {reader} reads an operand", "written"),
+    "RESULT_OVERWRITTEN": ("{writer} overwrites the result and so its operands", "written"),
     "ON_CHIP_NAME": ("its name says that on-chip slicing made it", "lx_name"),
 }
 

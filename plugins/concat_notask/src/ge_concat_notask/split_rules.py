@@ -6,7 +6,7 @@ cases by format pair, some of which accept padded or interleaved pieces. What GE
 of the producer and of the readers, is refused here too.
 
 Beyond GE: pieces start at aligned bytes, sizes add up, views are looked through on both sides, and
-nobody may overwrite the input, nor a piece while the input has other uses.
+nobody may overwrite the input or a piece.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final
 from ge_concat_notask import axis, producers
 from ge_concat_notask.kinds import own_kinds
 from ge_concat_notask.marks import CUT, JOINED, NO_TASK, PACKED_IN, SHARES_INPUT
-from ge_concat_notask.memory import Chain, Uses
+from ge_concat_notask.memory import Chain
 from ge_concat_notask.pieces import piece_refusal, sum_refusal
 from ge_concat_notask.refusal import Refusal, refuse
 from ge_concat_notask.scene import has_unknown_shape, in_unknown_graph
@@ -228,14 +228,13 @@ class SplitRules:
                 break
         for at, output in enumerate(self.node.outputs):
             for writer in self.memory.uses(output).writers[:1]:
-                if self._shared(chain, whole, upstream):
-                    yield refuse(
-                        "PIECE_OVERWRITTEN",
-                        (writer, chain.root),
-                        edge=writer,
-                        at=at,
-                        writer=writer.node.name,
-                    )
+                yield refuse(
+                    "PIECE_OVERWRITTEN",
+                    (writer, chain.root),
+                    edge=writer,
+                    at=at,
+                    writer=writer.node.name,
+                )
 
     def _kinds(self, chain: Chain) -> Iterator[Refusal]:
         """Whoever reads the input or a piece moves the whole buffer to the kind it wants."""
@@ -245,12 +244,6 @@ class SplitRules:
                 if kind != expected:
                     yield refuse("MEMORY_KINDS_DIFFER", (who, first), memory=expected, other=kind)
                     return
-
-    def _shared(self, chain: Chain, whole: Uses, upstream: set[Node]) -> bool:
-        """Whether anyone but this split may still want the input as it is."""
-        if self.ops.kind(chain.root.node) in _BORROWED or whole.results:
-            return True
-        return any(r.node is not self.node and r.node not in upstream for r in whole.readers)
 
 
 def _memory_rule(node: Node) -> str | None:
