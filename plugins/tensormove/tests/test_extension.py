@@ -11,7 +11,10 @@ OWNER = Owner("acme", "acme-banks", "1.0")
 
 
 def test_a_contributed_rule_keeps_a_copy_with_its_own_code(delete: Any) -> None:
-    """It is asked after the built-in ones, and sees the copy, its trace and its readers."""
+    """It is asked after the built-in ones, and sees the copy, its trace and its readers.
+
+    Also where a built-in rule keeps the copy and has a hint, which must be enough by itself.
+    """
     seen: list[tuple[str, str, int]] = []
 
     def same_bank(copy: Any) -> Keep | None:
@@ -34,7 +37,7 @@ def test_a_contributed_rule_keeps_a_copy_with_its_own_code(delete: Any) -> None:
         final(name).code for name in ("mv0", "mv1", "kept")
     ]
     assert "the banks differ" == final("mv1").reason
-    assert {("mv0", "act0:0", 1), ("mv1", "act1:0", 1)} == set(seen)
+    assert {("mv0", "act0:0", 1), ("mv1", "act1:0", 1), ("kept", "y:0", 1)} == set(seen)
 
 
 def test_a_contributed_trace_step_makes_an_op_transparent(delete: Any) -> None:

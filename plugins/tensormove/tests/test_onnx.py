@@ -78,3 +78,16 @@ def test_a_loop_s_result_keeps_its_copy_and_its_body_s_own_values_do_not(delete:
     b.op("Exp", identity(b, loop), name="use")
     assert "R1_CONTROL_FLOW" == final(delete, b)
     assert b.graph.find("inner") is None
+
+
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_what_a_loop_hands_in_has_no_source_outside(index: int, delete: Any) -> None:
+    """Neither the turn's number, nor the condition, nor a carried value is the loop's input."""
+    b = GraphBuilder(source="onnx")
+    body = b.subgraph("b")
+    ends = [body.data(f"b/d{at}") for at in range(3)]
+    body.net_output(ends[1], body.op("Exp", identity(body, ends[index]), name="b/e"))
+    b.op("Loop", b.data("m"), b.data("c"), b.data("v"), name="loop", subgraphs={"body": body})
+    env = delete(b.graph)
+    assert "R1_TRACE_STOPPED" == env.remarks.final("mv").code
+    assert "each turn of the loop hands it in" in env.remarks.final("mv").reason

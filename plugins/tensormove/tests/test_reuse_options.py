@@ -66,14 +66,21 @@ def test_a_pair_names_an_input_for_that_output_only() -> None:
     """Where the input's memory becomes a result, the pair has to say which."""
     declared = Declarations("0,1", None)
     assert declared.names(0) and not declared.names(1)
-    assert declared.undeclared_output(0, []) is None
-    assert declared.undeclared_output(0, [1]) is None
-    assert 2 == declared.undeclared_output(0, [1, 2])
+    assert [] == declared.undeclared_outputs(0, [])
+    assert [2, 3] == declared.undeclared_outputs(0, [1, 2, 3])
 
 
 def test_the_list_has_no_condition_on_outputs() -> None:
     """It also stands in where a pair names another output."""
-    assert Declarations("0,1", "0").undeclared_output(0, [7]) is None
+    assert [] == Declarations("0,1", "0").undeclared_outputs(0, [7])
+
+
+def test_a_hint_keeps_what_is_declared_already() -> None:
+    """The setting that it names adds to the one in force."""
+    assert "ge.exec.inputReuseMemIndexes=2" == Declarations(None, None).with_input(2)
+    assert "ge.exec.inputReuseMemIndexes=2,0" == Declarations(None, "0").with_input(2)
+    added = Declarations("0,1", None).with_outputs(0, [2, 3])
+    assert "ge.exec.outputReuseInputMemIndexes=0,1|0,2|0,3" == added
 
 
 @pytest.mark.parametrize(

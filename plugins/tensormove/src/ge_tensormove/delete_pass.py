@@ -7,6 +7,7 @@ the value was made, asks a chain of rules, and relinks the copy's readers to its
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -51,13 +52,27 @@ class TensorMoveDeletePass(NodePass, codes=CODES):
 
 
 def _first_no(copy: Candidate) -> Keep | None:
-    """The first rule's no; plugins' rules are asked after the built-in ones."""
+    """The first rule's no; plugins' rules are asked after the built-in ones.
+
+    A rule's hint is said only where no later rule would keep the copy anyway.
+    """
+    first: Keep | None = None
+    for keep in _noes(copy):
+        if first is not None:
+            return replace(first, hint=None)
+        if keep.hint is None:
+            return keep
+        first = keep
+    return first
+
+
+def _noes(copy: Candidate) -> Iterator[Keep]:
+    """What the rules say that say no, as far as anybody asks."""
     for rule in CHAIN:
         keep = rule(copy)
         if keep is not None:
-            return keep
+            yield keep
     for contributed in copy.run.further_rules:
         keep = contributed(copy)
         if keep is not None:
-            return replace(keep, code=contributed.owner.full(keep.code))
-    return None
+            yield replace(keep, code=contributed.owner.full(keep.code))

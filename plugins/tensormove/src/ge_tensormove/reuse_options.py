@@ -77,14 +77,25 @@ class Declarations:
 
     def __init__(self, pairs: str | None, inputs: str | None) -> None:
         self._pairs = parse_pairs(pairs)
+        self._pairs_text = pairs
         self._inputs = inputs
 
     def names(self, index: int) -> bool:
         """Whether an input is declared reusable at all."""
         return any(first == index for first, _ in self._pairs) or lists_input(self._inputs, index)
 
-    def undeclared_output(self, index: int, outputs: Iterable[int]) -> int | None:
-        """The first of some graph outputs that a declared input may not lie in, or None."""
+    def undeclared_outputs(self, index: int, outputs: Iterable[int]) -> list[int]:
+        """Those of some graph outputs that a declared input may not lie in."""
         if lists_input(self._inputs, index):
-            return None
-        return next((output for output in outputs if (index, output) not in self._pairs), None)
+            return []
+        return [output for output in outputs if (index, output) not in self._pairs]
+
+    def with_input(self, index: int) -> str:
+        """The setting that would also declare this input."""
+        # In front: a list ends at its first token that is no number.
+        return f"{INPUTS_OPTION}={index}" + (f",{self._inputs}" if self._inputs else "")
+
+    def with_outputs(self, index: int, outputs: Iterable[int]) -> str:
+        """The setting that would also let this input lie in these outputs."""
+        pairs = [f"{index},{output}" for output in outputs]
+        return f"{PAIRS_OPTION}=" + "|".join([*filter(None, [self._pairs_text]), *pairs])

@@ -14,6 +14,7 @@ from ge_core.api import (
     OutputAnchor,
     Step,
     TraceCursor,
+    parent_index,
     ref_of,
 )
 
@@ -34,9 +35,18 @@ def stop_at_control_flow(output: OutputAnchor, trace: TraceCursor) -> Step | Non
 
 
 def leave_subgraph(output: OutputAnchor, trace: TraceCursor) -> Step | None:
-    """From a subgraph's Data, go on with what feeds its caller."""
-    graph = output.node.graph
-    return None if graph is None or graph.is_root else trace.leave(output.node)
+    """From a subgraph's Data, go on with what feeds its caller.
+
+    What an ONNX loop doesn't capture but hands in itself, turn by turn, has no source outside.
+    """
+    graph, index = output.node.graph, parent_index(output.node)
+    if graph is None or graph.is_root:
+        return None
+    for caller, _ in graph.callers:
+        captured = len(caller.inputs) - int(caller.attrs.get("captured", 0))
+        if trace.ops.kind(caller) in ("loop", "scan") and index is not None and index < captured:
+            return trace.stop("each turn of the loop hands it in")
+    return trace.leave(output.node)
 
 
 def enter_call(output: OutputAnchor, trace: TraceCursor) -> Step | None:

@@ -23,9 +23,8 @@ class ListedOrder:
             overtaken = copy.run.listing.overtaken(firsts, seconds)
             if overtaken is not None:
                 one, other = overtaken
-                hint = {"edge": f"{one.name} -> {other.name}"}
                 fields = {"one": one.name, "other": other.name}
-                return Keep("R3_LISTED_ORDER", [one, other], hint, fields)
+                return Keep("R3_LISTED_ORDER", blame=[one, other], fields=fields)
         return None
 
 

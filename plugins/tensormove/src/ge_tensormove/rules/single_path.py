@@ -65,14 +65,13 @@ class SinglePath:
             return _keep_pair("R3_BOTH_WRITE", writer, writing[0])
         if readers.views:
             return _keep_pair("R3_WRITER_AND_VIEW", writer, next(iter(readers.views)))
-        direct = list(dict.fromkeys(reader.node for reader in copy.output.readers))
-        for sibling in copy.siblings.writers:
-            held_by = frozenset(sibling.node.control_inputs)
-            for node in direct:
-                if node not in held_by:
-                    hint = {"edge": f"{node.name} -> {sibling.node.name}"}
-                    fields = {"sibling": sibling.node.name, "reader": node.name}
-                    return Keep("R3_WRITER_UNORDERED", [sibling, node], hint, fields)
+        missing = _missing_edges(copy)
+        if missing:
+            sibling, node = missing[0]
+            # A hint is the one change that is needed.
+            hint = {"edge": f"{node.name} -> {sibling.name}"} if len(missing) == 1 else None
+            fields = {"sibling": sibling.name, "reader": node.name}
+            return Keep("R3_WRITER_UNORDERED", [sibling, node], hint, fields)
         behind = _read_behind(copy)
         if behind is not None:
             return _keep_pair("R3_READER_BEHIND_VIEW", writer, behind)
@@ -116,11 +115,30 @@ class SinglePath:
             if stray is None:
                 continue
             hint = None
-            if writer.graph is copy.graph:
+            rest = [node for node in others if node is not stray]
+            alone = writer.graph is copy.graph and len(hidden) == 1
+            if alone and copy.run.order.stray(rest, writer) is None:
                 hint = {"edge": f"{stray.name} -> {writer.name}"}
             fields = {"writer": writer.name, "sibling": stray.name}
             return Keep("R3_WRITER_BEHIND_VIEW", [writer, stray], hint, fields)
         return None
+
+
+def _missing_edges(copy: Candidate) -> list[tuple[Node, Node]]:
+    """Siblings that overwrite the source, and readers of the copy that don't hold them back.
+
+    As in GE an edge is asked for, where any path would do. Two are enough to know.
+    """
+    readers = dict.fromkeys(reader.node for reader in copy.output.readers)
+    found: list[tuple[Node, Node]] = []
+    for sibling in dict.fromkeys(anchor.node for anchor in copy.siblings.writers):
+        held_by = frozenset(sibling.control_inputs)
+        for node in readers:
+            if node not in held_by:
+                found.append((sibling, node))
+                if len(found) > 1:
+                    return found
+    return found
 
 
 def _not_before(copy: Candidate, others: list[Node], writer: Node) -> Node | None:

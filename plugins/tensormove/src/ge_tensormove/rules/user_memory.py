@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ge_core.api import InputAnchor, Keep
 from ge_tensormove.candidate import Candidate
-from ge_tensormove.reuse_options import INPUTS_OPTION, PAIRS_OPTION
 
 
 class UserMemory:
@@ -25,13 +24,14 @@ class UserMemory:
             return Keep("R2_NO_INDEX", blame=source, fields={"source": source.name})
         declared = copy.run.declared
         if not declared.names(index):
-            hint = {"set": f"{INPUTS_OPTION}={index}"}
+            hint = {"set": declared.with_input(index)}
             return Keep("R2_NOT_DECLARED", blame=source, hint=hint, fields={"index": index})
         reached = copy.run.memory.of_type(copy.output, "results") if copy.copy.outputs else []
-        outputs = [anchor.index for anchor in reached if isinstance(anchor, InputAnchor)]
-        undeclared = declared.undeclared_output(index, outputs)
-        if undeclared is None:
+        undeclared = declared.undeclared_outputs(
+            index, [anchor.index for anchor in reached if isinstance(anchor, InputAnchor)]
+        )
+        if not undeclared:
             return None
-        hint = {"set": f"{PAIRS_OPTION}={index},{undeclared}"}
-        fields = {"index": index, "output": undeclared}
+        hint = {"set": declared.with_outputs(index, undeclared)}
+        fields = {"index": index, "output": undeclared[0]}
         return Keep("R2_OTHER_OUTPUT", blame=source, hint=hint, fields=fields)
