@@ -28,6 +28,12 @@ def test_a_cast_to_the_same_dtype_goes(compiled):
     assert said(result) == {"cast0": "acme.NOOP"}
 
 
+def test_the_proof_names_the_pass(compiled):
+    """It takes the pass's word for what a Cast is, and says so; where no Cast went it needn't."""
+    words = [compiled(casts(dtype)).proof.assumptions for dtype in ("float32", "float16")]
+    assert [any(PASS in text for text in texts) for texts in words] == [True, False]
+
+
 def test_a_cast_to_another_dtype_stays(compiled):
     """The remark blames the tensor whose dtype differs, under acme's name."""
     result = compiled(casts("float16", "float32"))
