@@ -295,7 +295,7 @@ class ClusterBuilder:
         for a, b in self._touching(producers):
             if alias.same(a, b) or self._exclusive(a, b) or self._handed_on(a, b):
                 continue
-            if self._meet(self._needed(a, b, members), self._needed(b, a, members)):
+            if self._clash(a, b, members):
                 place = max(find(a)[1], find(b)[1]) - low
                 raise LayoutConflict(
                     f"{self.work.name(a)} and {self.work.name(b)} are needed at the same time and "
@@ -353,12 +353,38 @@ class ClusterBuilder:
         distance = (self.demands.layout.find(b)[1] - self.demands.layout.find(a)[1]) % one.pitch
         return distance < one.row or distance + other.row > one.pitch
 
-    def _needed(self, tensor: int, other: int, members: list[int]) -> list[Span]:
-        """When the bytes that a producer wrote and another one would take are in use."""
+    def _clash(self, a: int, b: int, members: list[int]) -> bool:
+        """Whether one producer's bytes are still needed when the other one writes there.
+
+        Where a join or split makes one of the other, what is read through the later name is the
+        later one's own affair: in the original graph too it sees what was written by that name.
+        """
+        find = self.demands.alias.find
+        for early, late in ((a, b), (b, a)):
+            if find(late)[0] in self._flow(early):
+                needed = self._needed(early, late, members, find(late)[0])
+                return self._meet(needed, self._needed(late, early, members, from_write=True))
+        return self._meet(self._needed(a, b, members), self._needed(b, a, members))
+
+    def _needed(
+        self,
+        tensor: int,
+        other: int,
+        members: list[int],
+        without: int | None = None,
+        *,
+        from_write: bool = False,
+    ) -> list[Span]:
+        """When the bytes that a producer wrote and another one would take are in use.
+
+        Args:
+            without: an alias group through which accesses don't count.
+            from_write: count from the first write on.
+        """
         find = self.demands.layout.find
         low = max(find(tensor)[1], find(other)[1])
         high = min(find(tensor)[1] + self._extent(tensor), find(other)[1] + self._extent(other))
-        reached = self._flow(tensor)
+        reached = self._flow(tensor, without)
         accesses: list[Access] = []
         for member in members:
             at = find(member)[1]
@@ -368,6 +394,10 @@ class ClusterBuilder:
                 and (low < at + self._extent(member))
             ):
                 accesses.extend(self._real(member))
+        if from_write:
+            position = self.accesses.position
+            begin = min(position(access.site) for access in accesses if access.write)
+            accesses = [access for access in accesses if position(access.site) >= begin]
         return self.lives.spans(accesses)
 
     def _real(self, tensor: int) -> list[Access]:
@@ -377,7 +407,7 @@ class ClusterBuilder:
             return accesses
         return [access for access in accesses if access.site != RUN_START]
 
-    def _flow(self, tensor: int) -> set[int]:
+    def _flow(self, tensor: int, without: int | None = None) -> set[int]:
         """The alias groups that a producer's bytes reach through joins and splits."""
         alias = self.demands.alias
         reached = {alias.find(tensor)[0]}
@@ -387,12 +417,12 @@ class ClusterBuilder:
             for window in self.demands.windows:
                 whole, part = alias.find(window.whole)[0], alias.find(window.part)[0]
                 start, end = (part, whole) if window.join else (whole, part)
-                if start in reached and end not in reached:
+                if start in reached and end not in reached and end != without:
                     reached.add(end)
                     grown = True
             for result, target in self.demands.handed:
                 start, end = alias.find(result)[0], alias.find(target)[0]
-                if start in reached and end not in reached:
+                if start in reached and end not in reached and end != without:
                     reached.add(end)
                     grown = True
         return reached
