@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
+import onnxruntime  # type: ignore[import-untyped]  # has no stubs
 import pytest
 from onnx import parser
 
@@ -53,7 +53,7 @@ def save(tmp_path: Path) -> Save:
     return write
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def runtime() -> Runtime:
     """Run a model file in onnxruntime without its optimisations; results by name."""
 
@@ -70,7 +70,7 @@ def runtime() -> Runtime:
     return run
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def interpret() -> Interpret:
     """Run a graph node by node, every value in memory of its own; results by output name."""
     return run_graph

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,7 +94,7 @@ def test_in_place_ops_work_element_by_element(op: str) -> None:
     dtype = "uint8" if op in integers else "bool" if op in logical else "float32"
     base = np.array([0.3, 0.6, 0.9, 0.2]).reshape(1, 4)
     others = {"bool": True, "uint8": 2, "float32": 0.7}
-    attrs = {
+    attrs: dict[str, dict[str, Any]] = {
         "Cast": {"onnx.to": 1},
         "BitShift": {"onnx.direction": "LEFT"},
         "Mod": {"onnx.fmod": 1},

@@ -16,7 +16,7 @@ def conv(call: Call, data: Array, weight: Array, bias: Array | None = None) -> A
     kind = data.dtype
     data, weight = _widened(data), _widened(weight)
     group = call.get("group", 1)
-    windows = windows_of(call, data, call.get("kernel_shape") or weight.shape[2:])
+    windows = windows_of(call, data.shape, call.get("kernel_shape") or weight.shape[2:])
     if data.shape[1] != weight.shape[1] * group or weight.shape[0] % group:
         raise ValueError(f"weights {weight.shape} in {group} groups for data {data.shape}")
     padded = windows.pad(data, 0)

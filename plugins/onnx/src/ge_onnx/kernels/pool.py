@@ -12,7 +12,9 @@ from ge_onnx.kernels.windows import Windows, windows_of
 
 def max_pool(call: Call, data: Array) -> Any:
     """MaxPool, with the places of the maxima where they are asked for."""
-    windows = windows_of(call, data, call.get("kernel_shape"), ceil=bool(call.get("ceil_mode", 0)))
+    windows = windows_of(
+        call, data.shape, call.get("kernel_shape"), ceil=bool(call.get("ceil_mode", 0))
+    )
     padded = windows.pad(data, _lowest(data.dtype))
     wants_places = len(call.outputs) > 1 and call.outputs[1]
     best: Array | None = None
@@ -54,7 +56,9 @@ def _places(call: Call, data: Array, windows: Windows, winner: Array) -> Array:
 
 def average_pool(call: Call, data: Array) -> Array:
     """AveragePool; the sum of a window is taken in double precision."""
-    windows = windows_of(call, data, call.get("kernel_shape"), ceil=bool(call.get("ceil_mode", 0)))
+    windows = windows_of(
+        call, data.shape, call.get("kernel_shape"), ceil=bool(call.get("ceil_mode", 0))
+    )
     total = _sums(windows.pad(data, 0).astype(np.float64), windows)
     ones = np.ones((1, 1, *data.shape[2:]))
     if call.get("count_include_pad", 0):
@@ -99,6 +103,7 @@ def global_lp_pool(call: Call, data: Array) -> Array:
 
 
 def _lowest(dtype: np.dtype[Any]) -> Any:
+    """What padding counts as: the smallest finite number, as in runtimes."""
     if dtype.kind in "iu":
         return np.iinfo(dtype).min
-    return -np.inf
+    return np.finfo(dtype).min if dtype.kind == "f" else -np.inf

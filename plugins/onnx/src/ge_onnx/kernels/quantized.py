@@ -29,6 +29,7 @@ def scatter(call: Call, data: Array, indices: Array, updates: Array) -> Array:
     """Scatter, which became ScatterElements."""
     axis = call.get("axis", 0)
     result = data.copy()
-    places = np.where(indices < 0, indices + data.shape[axis], indices)
-    np.put_along_axis(result, places.astype(np.int64), updates, axis)
+    places = list(np.ogrid[tuple(slice(size) for size in indices.shape)])
+    places[axis] = np.where(indices < 0, indices + data.shape[axis], indices)
+    result[tuple(places)] = updates
     return result

@@ -43,10 +43,13 @@ def resize(
 
 
 def upsample(call: Call, data: Array, scales: Array | None = None) -> Array:
-    """Upsample, and Resize of version 10: positions divided by the scale, rounded down."""
+    """Upsample, and Resize of version 10: positions divided by the scale, rounded down.
+
+    Where an axis shrinks they are rounded up, as the op's own example does.
+    """
     factors = call.get("scales") if scales is None else scales
     plan = {axis: _scaled(data.shape[axis], factor) for axis, factor in enumerate(factors)}
-    return _apply(call, data, plan, "asymmetric", "floor")
+    return _apply(call, data, plan, "asymmetric", "of version 10")
 
 
 def _scaled(size: int, factor: Any) -> _Axis:
@@ -109,7 +112,7 @@ def _apply(
         if how.size == how.out and np.array_equal(places, np.arange(how.out)):
             continue
         if mode == "nearest":
-            result = result.take(_nearest(places, nearest, how.size), axis)
+            result = result.take(_nearest(places, nearest, how), axis)
         elif mode == "linear":
             result = _linear(result, axis, places, how.size)
         elif mode == "cubic":
@@ -152,7 +155,9 @@ def _coordinates(how: _Axis, mode: str) -> Array:
     return np.asarray(found, dtype=np.float32)
 
 
-def _nearest(places: Array, mode: str, size: int) -> Array:
+def _nearest(places: Array, mode: str, how: _Axis) -> Array:
+    if mode == "of version 10":
+        mode = "ceil" if how.scale < 1 else "floor"
     if mode == "floor":
         found = np.floor(places)
     elif mode == "ceil":
@@ -161,7 +166,7 @@ def _nearest(places: Array, mode: str, size: int) -> Array:
         found = np.floor(places + np.float32(0.5))
     else:
         found = np.ceil(places - np.float32(0.5))
-    picked: Array = np.clip(found, 0, size - 1).astype(np.int64)
+    picked: Array = np.clip(found, 0, how.size - 1).astype(np.int64)
     return picked
 
 

@@ -64,22 +64,24 @@ class Windows:
         return np.pad(data, widths, constant_values=fill)
 
 
-def windows_of(call: Call, data: Array, kernel: Sequence[int], *, ceil: bool = False) -> Windows:
-    """The windows of a Conv or pool over an input, by the node's attributes."""
-    rank = data.ndim - 2
+def windows_of(
+    call: Call, shape: Sequence[int], kernel: Sequence[int], *, ceil: bool = False
+) -> Windows:
+    """The windows of a Conv or pool over an input of this shape, by the node's attributes."""
+    rank = len(shape) - 2
     strides = tuple(call.get("strides") or [1] * rank)
     dilations = tuple(call.get("dilations") or [1] * rank)
     extent = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
     mode = call.get("auto_pad", "NOTSET")
     if mode in ("SAME_UPPER", "SAME_LOWER"):
-        out = [-(-size // stride) for size, stride in zip(data.shape[2:], strides, strict=True)]
-        before, after = _same(data.shape[2:], out, strides, extent, lower=mode == "SAME_LOWER")
+        out = [-(-size // stride) for size, stride in zip(shape[2:], strides, strict=True)]
+        before, after = _same(shape[2:], out, strides, extent, lower=mode == "SAME_LOWER")
     else:
         pads = [0] * (2 * rank) if mode == "VALID" else call.get("pads") or [0] * (2 * rank)
         before, after = list(pads[:rank]), list(pads[rank:])
         out = [
             _count(size, b, a, e, s, ceil)
-            for size, b, a, e, s in zip(data.shape[2:], before, after, extent, strides, strict=True)
+            for size, b, a, e, s in zip(shape[2:], before, after, extent, strides, strict=True)
         ]
     return Windows(tuple(kernel), strides, dilations, tuple(before), tuple(after), tuple(out))
 

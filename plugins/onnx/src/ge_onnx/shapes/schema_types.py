@@ -14,6 +14,8 @@ from onnx import OperatorSetIdProto, TensorProto, TypeProto, checker, defs, shap
 
 from ge_core.api import InputFileError, Node, TensorDesc
 from ge_onnx import ops
+from ge_onnx.kernels.call import call_of
+from ge_onnx.kernels.windows import windows_of
 from ge_onnx.messages import absent_outputs, node_message, split_facts, version_of
 from ge_onnx.proto.dtypes import NUMBERS
 from ge_onnx.proto.types import ABSENT, TYPE_ATTR, UNKNOWN, desc_type, type_desc
@@ -126,15 +128,21 @@ class SchemaTypes:
             ABSENT if gone else _desc(found.get(name))
             for name, gone in zip(results, absent, strict=True)
         ]
-        return complete(message.op_type, inputs, descs)
+        return complete(node, message.op_type, inputs, descs)
 
 
 def complete(
-    op: str, inputs: Sequence[TensorDesc | None], descs: list[TensorDesc]
+    node: Node, op: str, inputs: Sequence[TensorDesc | None], descs: list[TensorDesc]
 ) -> list[TensorDesc]:
-    """Add what ONNX's inference leaves open although it follows."""
+    """Add what ONNX's inference leaves open although it follows, and correct what it gets wrong."""
     if op == "Dropout" and len(descs) == 2 and inputs[0] is not None and descs[1] is not ABSENT:
         return [descs[0], descs[1].replace(shape=inputs[0].shape)]
+    if op in ("AveragePool", "MaxPool") and node.attrs.get("onnx.ceil_mode") and inputs[0]:
+        # It counts a last window that would lie in the padding behind the input; runtimes don't.
+        shape, kernel = inputs[0].shape, node.attrs["onnx.kernel_shape"]
+        if shape is not None and inputs[0].is_static and len(shape) == len(kernel) + 2:
+            out = windows_of(call_of(node), shape, kernel, ceil=True).out
+            return [desc.replace(shape=(*shape[:2], *out)) for desc in descs]
     return descs
 
 
