@@ -35,6 +35,21 @@ def test_generated_inputs_depend_on_seed_and_name_only() -> None:
     assert small["x"].tolist() != other["x"].tolist()
 
 
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        ((-1, 3, -1, -1), (2, 3, 64, 64)),
+        ((2, -1, 8), (2, 2, 8)),
+        ((-1, -1), (2, 512)),
+        ((-1,), (2,)),
+        ((), ()),
+    ],
+)
+def test_open_dimensions_get_a_size(declared: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    """The first open one is the batch, wherever it stands; the others have room for windows."""
+    assert expected == make_feeds(_graph(x=("float32", declared)).graph, OPS)["x"].shape
+
+
 def test_given_inputs_stay_and_strangers_are_refused() -> None:
     """What is given is used as it is; a name that is no input is an error with near ones."""
     graph = _graph(x=("float32", (2,)), y=("float32", (2,))).graph

@@ -13,9 +13,11 @@ from ge_runtime.dtypes import from_storage, is_stored, numpy_dtype, sub_byte_bit
 from ge_runtime.errors import ExecutionError
 from ge_runtime.kernels.standin import named_tensor
 
-_OPEN_FIRST: Final = 2
-_OPEN_OTHER: Final = 32
-"""What open dimensions of a generated input become: few items, each of a size models can chew."""
+_OPEN_BATCH: Final = 2
+_OPEN_OTHER: Final = 64
+_OPEN_SAMPLES: Final = 512
+"""What open dimensions of a generated input become: few items, each large enough for the windows
+that models slide over pictures, and over sound (rows of floating-point samples)."""
 
 
 def input_name(node: Node) -> str:
@@ -52,10 +54,7 @@ def make_feeds(
 
 def _random_tensor(node: Node, rng: random.Random) -> Any:
     desc = node.outputs[0].desc
-    shape = tuple(
-        dim if dim >= 0 else (_OPEN_OTHER if at else _OPEN_FIRST)
-        for at, dim in enumerate(desc.shape or ())
-    )
+    shape = _some_shape(desc)
     generator = np.random.default_rng(rng.getrandbits(64))
     count = int(np.prod(shape, dtype=np.int64))
     if desc.dtype == "string":
@@ -79,6 +78,17 @@ def _random_tensor(node: Node, rng: random.Random) -> Any:
     if dtype.kind == "c":
         return (values + 1j * generator.standard_normal(shape)).astype(dtype)
     return np.asarray(values).astype(dtype)
+
+
+def _some_shape(desc: TensorDesc) -> tuple[int, ...]:
+    """A shape for open dimensions; the first is taken for the batch, which inputs share."""
+    shape = list(desc.shape or ())
+    opened = [at for at, dim in enumerate(shape) if dim < 0]
+    is_sound = len(shape) == 2 and desc.dtype.startswith(("float", "bfloat"))
+    for at in opened:
+        other = _OPEN_SAMPLES if is_sound else _OPEN_OTHER
+        shape[at] = _OPEN_BATCH if at == opened[0] else other
+    return tuple(shape)
 
 
 def fed(node: Node, feeds: Mapping[str, Any]) -> Any:
