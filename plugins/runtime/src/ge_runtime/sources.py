@@ -15,7 +15,7 @@ from ge_runtime.kernels.standin import named_tensor
 
 _OPEN_BATCH: Final = 2
 _OPEN_OTHER: Final = 64
-_OPEN_SAMPLES: Final = 512
+_OPEN_SAMPLES: Final = 256
 """What open dimensions of a generated input become: few items, each large enough for the windows
 that models slide over pictures, and over sound (rows of floating-point samples)."""
 
