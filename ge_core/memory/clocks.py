@@ -123,7 +123,7 @@ class WorldClocks:
         enter = self._done[caller]
         if region.role == "call":
             self.head[region.index] = passed[region.index] = enter
-            lanes[region.index] = lanes[outer.index]
+            lanes[region.index] = dict(lanes[outer.index])
             return
         fresh: Vector = (0,) * len(self.streams)
         at = self.part(region) + self.stream(caller)
@@ -145,12 +145,30 @@ class WorldClocks:
         before = self.leave.get(caller, self._done[caller])
         if region.role == "call":
             left = _join(before, passed[region.index])
+            self._return(region, lanes)
         else:
             at = self.part(outer) + self.stream(caller)
             left = _with(before, at, self.work.last_inside(caller))
         self.leave[caller] = self._done[caller] = left
         lanes[outer.index][self.stream(caller)] = left
         passed[outer.index] = _join(passed[outer.index], left)
+
+    def _return(self, region: Region, lanes: dict[int, dict[int, Vector]]) -> None:
+        """What a stream did inside a call comes before what follows on it.
+
+        What it learned of other streams there it knows behind the call only through the caller's
+        end: whoever compares accesses by calls and streams, and not by every path, agrees.
+        """
+        outer = region.outer
+        assert outer is not None
+        part = self.part(region)
+        for stream, inside in lanes[region.index].items():
+            known = lanes[outer.index].get(stream)
+            if inside is known:
+                continue
+            entered = self.head[region.index]
+            before = entered if known is None else _join(entered, known)
+            lanes[outer.index][stream] = _with(before, part + stream, inside[part + stream])
 
     # ---- reading -------------------------------------------------------------------------------
 
@@ -247,7 +265,9 @@ class WorldClocks:
             if region.scope == 0 and self._runs[instance] and self.accesses.demands.tasks[instance]:
                 positions, known = steps[self.stream(instance)]
                 positions.append(instance + 1)
-                known.append(self.ready[instance])
+                # What a stream forgets behind a call has passed nevertheless.
+                ready = self.ready[instance]
+                known.append(_join(ready, known[-1]) if known else ready)
         return steps
 
     def knows_since(self, site: int) -> tuple[int, ...]:
