@@ -82,8 +82,8 @@ class Graph:
 
     @property
     def version(self) -> int:
-        """Grows with every edit anywhere below the root."""
-        return self._shared.version
+        """Grows with every edit, and with every rollback of edits, anywhere below the root."""
+        return self._shared.version + self._shared.journal.rollbacks
 
     @property
     def journal(self) -> Journal:
@@ -308,17 +308,19 @@ class Graph:
             self.disconnect(reader)
         for reader in readers:
             self.connect(feed, reader)
-        self._order_all(node, before, after, {id(r.node) for r in feed.readers}, feed.node)
+        self._order_all(node, before, after, feed)
         self.remove(node)
 
     def _order_all(
-        self, node: Node, before: list[Node], after: list[Node], linked: set[int], feed: Node
+        self, node: Node, before: list[Node], after: list[Node], feed: OutputAnchor
     ) -> None:
+        # Only the successors are asked: the feed may have very many other readers.
+        linked = {b for b in after if any(anchor.source is feed for anchor in b.inputs)}
         pairs = [
             (a, b)
             for a in before
             for b in after
-            if a is not b and not (a is feed and id(b) in linked)
+            if a is not b and not (a is feed.node and b in linked)
         ]
         if len(pairs) > NOOP_FAN and len(pairs) > len(before) + len(after):
             barrier = self.add_node(
@@ -562,9 +564,13 @@ def _detach(target: InputAnchor) -> int:
     source = target.source
     assert source is not None
     readers = source.readers
-    at = len(readers) - 1
+    # From both ends: removals run through a long list forwards or backwards.
+    at, back = 0, len(readers) - 1
     while readers[at] is not target:
-        at -= 1
+        if readers[back] is target:
+            at = back
+            break
+        at, back = at + 1, back - 1
     del readers[at]
     target.source = None
     return at

@@ -9,9 +9,11 @@ from types import TracebackType
 class Journal:
     """Undo steps of the open transactions; recording costs nothing while none is open."""
 
-    __slots__ = ("_depth", "_undo")
+    __slots__ = ("_depth", "_undo", "rollbacks")
 
     def __init__(self) -> None:
+        self.rollbacks = 0
+        """How often edits were taken back: what was computed from them is stale."""
         self._undo: list[Callable[[], object]] = []
         self._depth = 0
 
@@ -38,6 +40,8 @@ class Journal:
             self._undo.clear()
 
     def _rollback_to(self, mark: int) -> None:
+        if len(self._undo) > mark:
+            self.rollbacks += 1
         while len(self._undo) > mark:
             self._undo.pop()()
 

@@ -234,6 +234,14 @@ class PassContext:
             self._made(kind, node, code, blame, bytes, hint, reason, fields)
         )
 
+    def equivalent(self, output: OutputAnchor, original: str) -> None:
+        """Vouch to the proof that an output computes what `node:output` of the original computed.
+
+        For passes that put other ops in the place of some: the proof takes their word for the
+        values, lists it among its assumptions, and goes on checking the memory.
+        """
+        self.environment.equivalences.append((repr(output), original, self.declaration.name))
+
     def retractable(
         self, node: Node, undo: Callable[[], object], code: str | Code, *, bytes: int = 0
     ) -> None:

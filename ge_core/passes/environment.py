@@ -125,6 +125,7 @@ class Environment:
         extras: further objects by name that front doors hand to passes.
         kernel: who the kernel's own remarks name.
         retractions: placements that may be taken back to keep the peak down.
+        equivalences: (output, original output, pass) for which passes vouch to the proof.
     """
 
     root: Graph
@@ -143,6 +144,7 @@ class Environment:
     extras: dict[str, Any] = field(default_factory=dict)
     kernel: Owner = field(default_factory=kernel_owner)
     retractions: list[Retraction] = field(default_factory=list)
+    equivalences: list[tuple[str, str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.analyses = AnalysisCache(self.root)

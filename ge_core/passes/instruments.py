@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ge_core.errors import GeError, PassError
+from ge_core.errors import GeError
 from ge_core.ir import Graph
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Instrument:
     def after_pass(self, ctx: PassContext, changed: bool, seconds: float) -> None:
         """A pass has run on the root graph and all subgraphs."""
 
-    def pass_failed(self, ctx: PassContext, error: PassError) -> None:
+    def pass_failed(self, ctx: PassContext, error: GeError) -> None:
         """A pass raised; its edits are undone."""
 
     def pass_skipped(self, name: str, because: Sequence[Because]) -> None:

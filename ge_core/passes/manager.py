@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from ge_core.errors import GeError, PassError
-from ge_core.ir import Graph, Node
+from ge_core.errors import GeError, LimitExceeded, PassError
+from ge_core.ir import Graph, Node, clone
 from ge_core.passes.base import AnalysisPass, GraphPass, NodePass, Pass
 from ge_core.passes.checks import (
     AnalysisAudit,
@@ -41,11 +41,21 @@ class PassRun:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class ValueChange:
+    """A pass that declared `changes_values` and edited: the graph before and after it."""
+
+    name: str
+    before: Graph
+    after: Graph
+
+
 @dataclass
 class RunReport:
     """What ran, in order."""
 
     passes: list[PassRun] = field(default_factory=list)
+    value_changes: list[ValueChange] = field(default_factory=list)
     timing: Timing = field(default_factory=Timing)
 
 
@@ -148,6 +158,7 @@ class PassManager:
         for instrument in self.instruments:
             instrument.before_pass(ctx)
         version, mark = root.version, env.remarks.mark()
+        before = clone(root) if step.declaration.changes_values else None
         start = perf_counter()
         try:
             with self.report.timing.span(step.name), root.transaction():
@@ -165,6 +176,8 @@ class PassManager:
             raise failure from error
         seconds = perf_counter() - start
         changed = root.version != version
+        if before is not None and changed:
+            self.report.value_changes.append(ValueChange(step.name, before, clone(root)))
         run = PassRun(step.name, str(step.declaration.owner), str(step.place), changed, seconds)
         self.report.passes.append(run)
         for instrument in self.instruments:
@@ -211,9 +224,12 @@ def _walk(work: NodePass, ctx: PassContext) -> None:
     walk.run(ctx.graph)
 
 
-def _named(error: BaseException, step: Scheduled) -> PassError:
+def _named(error: BaseException, step: Scheduled) -> GeError:
     """What a pass raised, as an error that names pass, package and version."""
     owner = str(step.declaration.owner)
+    if isinstance(error, LimitExceeded):
+        # The graph is at fault, not the pass.
+        return error
     if isinstance(error, PassError) and error.owner is not None:
         # It names a rule's or checker's owner, or this pass, already.
         return error

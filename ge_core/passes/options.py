@@ -205,9 +205,12 @@ class OptionValues:
     declared: OptionRegistry
     values: Mapping[str, OptionValue] = field(default_factory=dict)
     strict: bool = True
+    asked: set[str] = field(default_factory=set, compare=False, repr=False)
+    """Names that somebody has looked at: a value that nobody reads is worth a warning."""
 
     def get(self, name: str) -> str | None:
         """The value of a declared option, None where it is absent; `UnknownNameError` otherwise."""
+        self.asked.add(name)
         found = self.values.get(name)
         if found is not None:
             return found.value

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from ge_core.errors import LimitExceeded
 from ge_core.ir import Graph, Node
 
-MAX_DEPTH = 25
-"""Subgraphs nested deeper are an error."""
+MAX_DEPTH = 150
+"""Subgraphs nested deeper are refused: what Python's own stack allows. (GE refuses below 25.)"""
 MANY_PREDECESSORS = 1000
 """Nodes with more wait until the others are done: looking at them once per producer is dear."""
 VISITS_PER_NODE = 10

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from ge_core.errors import PassError
+from ge_core.errors import GeError
 from ge_core.ir import Graph, print_graph, save_graph_file, write_atomically
 from ge_core.passes.context import PassContext
 from ge_core.passes.instruments import CompileStarted, Instrument
@@ -48,7 +48,7 @@ class DumpGraphs(Instrument):
         if not self._only_failed and (changed or not self._only_changed):
             self._dump(ctx)
 
-    def pass_failed(self, ctx: PassContext, error: PassError) -> None:
+    def pass_failed(self, ctx: PassContext, error: GeError) -> None:
         """Dump what a pass failed on."""
         self._count += 1
         if self._only_failed:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ge_core.errors import GeError, PassError, PluginError
+from ge_core.errors import GeError, PluginError
 from ge_core.passes.instruments import CompileEnded, CompileStarted, Instrument
 from ge_core.plugin.index import Candidate
 
@@ -73,7 +73,7 @@ class HookInstrument(Instrument):
         """`ge_after_pass`."""
         self._tell("ge_after_pass", ctx=ctx, changed=changed, seconds=seconds)
 
-    def pass_failed(self, ctx: PassContext, error: PassError) -> None:
+    def pass_failed(self, ctx: PassContext, error: GeError) -> None:
         """`ge_pass_failed`."""
         self._tell("ge_pass_failed", ctx=ctx, error=error)
 

@@ -20,7 +20,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from ge_core.analysis import TraceRules
-    from ge_core.errors import PassError
+    from ge_core.errors import GeError
     from ge_core.memory.anchor_types import AnchorTypeRegistry
     from ge_core.memory.assigners import AssignerRegistry
     from ge_core.memory.checkers import CheckerRegistry
@@ -116,7 +116,7 @@ def ge_after_pass(ctx: PassContext, changed: bool, seconds: float) -> None:
 
 
 @hookspec
-def ge_pass_failed(ctx: PassContext, error: PassError) -> None:
+def ge_pass_failed(ctx: PassContext, error: GeError) -> None:
     """A pass raised; its edits are undone and the compile stops."""
 
 

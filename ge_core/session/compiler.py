@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ge_core.ir import Graph, clone
 from ge_core.memory import Plan
 from ge_core.passes.environment import Environment
-from ge_core.passes.manager import PassManager
+from ge_core.passes.manager import PassManager, RunReport
+from ge_core.passes.precedence import DISABLE, LEVEL, STRENGTH, STRICT, SWITCH
+from ge_core.passes.remarks import RemarkKind
 from ge_core.passes.stages import Stage
+from ge_core.registry import kernel_owner
 from ge_core.session.copies import count_copies
 from ge_core.session.kernel import Kernel
 from ge_core.session.peak import keep_peak
@@ -22,7 +25,10 @@ from ge_core.session.scheduling import schedule_for
 from ge_core.tasks import TaskList, generate_tasks, set_marks
 
 if TYPE_CHECKING:
-    from ge_core.proof import ProofResult
+    from ge_core.proof import ProofResult, Rewrite
+
+KERNEL_OPTIONS: Final = (LEVEL, STRICT, SWITCH, DISABLE)
+"""Read while the passes are chosen."""
 
 
 class Compiler:
@@ -89,9 +95,10 @@ class _Compile:
         self.seconds.passes = perf_counter() - start - self.seconds.plan
         assert self.plan is not None and self.tasks is not None
         start = perf_counter()
-        proof = self._prove(self.plan, self.tasks) if self.request.prove else None
+        proof = self._prove(self.plan, self.tasks, report) if self.request.prove else None
         self.seconds.proof = perf_counter() - start
         self._warn_unplanned(self.plan)
+        self._warn_unread()
         return Result(
             model=self.model or self.graph.name,
             original=self.original,
@@ -117,7 +124,7 @@ class _Compile:
     def _plan(self, env: Environment) -> None:
         start = perf_counter()
         self.plan = self.planner.plan(env.root)
-        if self.request.objective == "peak" and env.retractions:
+        if (self.request.objective or self.kernel.config.objective) != "copies" and env.retractions:
             self.plan = keep_peak(self.plan, env, self.planner, self._baseline)
         env.extras["plan"] = self.plan
         self.seconds.plan += perf_counter() - start
@@ -141,8 +148,8 @@ class _Compile:
         env.extras["tasks"] = self.tasks
         self.seconds.plan += perf_counter() - start
 
-    def _prove(self, plan: Plan, tasks: TaskList) -> ProofResult:
-        from ge_core.proof import verify_compile
+    def _prove(self, plan: Plan, tasks: TaskList, report: RunReport) -> ProofResult:
+        from ge_core.proof import Equivalence, Rebase, verify_compile
 
         return verify_compile(
             self.original,
@@ -152,7 +159,33 @@ class _Compile:
             ops=self.env.ops,
             options=plan.options,
             target=self.target,
+            rewrites=self._rewrites(),
+            equivalences=[Equivalence(*claim) for claim in self.env.equivalences],
+            rebases=[Rebase(c.before, c.after, c.name) for c in report.value_changes],
         )
+
+    def _rewrites(self) -> list[Rewrite]:
+        """What passes did, so that a violation can name the one that made it possible."""
+        from ge_core.proof import Rewrite
+
+        found = []
+        for remark in self.env.remarks:
+            if remark.kind is RemarkKind.APPLIED:
+                names = [remark.node, *(blame.node for blame in remark.blame)]
+                node = self.original.find(remark.node)
+                if node is not None:
+                    names += [other.name for other in (*node.in_nodes, *node.out_nodes)]
+                found.append(Rewrite(remark.pass_name, tuple(dict.fromkeys(names))))
+        return found
+
+    def _warn_unread(self) -> None:
+        """Say which of GE's options were set although nothing that is installed reads them."""
+        options = self.schedule.options
+        for name in options:
+            value = options.values[name]
+            given = value.rank < len(STRENGTH) and name not in (*KERNEL_OPTIONS, *options.asked)
+            if given and options.declared.entry(name).owner == kernel_owner():
+                self.env.warn(f"option {name} is set ({value.source}), and nothing reads it")
 
     def _warn_unplanned(self, plan: Plan) -> None:
         if plan.unplanned:

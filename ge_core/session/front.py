@@ -9,7 +9,7 @@ from typing import Literal
 
 from ge_core.ir import Graph, clone
 from ge_core.session.compiler import Compiler
-from ge_core.session.files import load
+from ge_core.session.files import apply_input_shapes, load
 from ge_core.session.kernel import default_kernel
 from ge_core.session.request import CompileRequest
 from ge_core.session.result import Result
@@ -63,12 +63,12 @@ def compile(
         level=level,
         input_shapes=dict(input_shapes or {}),
         options=dict(options or {}),
-        enable=tuple(enable),
-        disable=tuple(disable),
+        enable=_names(enable),
+        disable=_names(disable),
         pipeline=pipeline,
         target=target,
         assigner=assigner,
-        objective=objective or "peak",
+        objective=objective,
         verify_each=verify_each,
         audit=audit,
         timeout=timeout,
@@ -79,6 +79,7 @@ def compile(
     path = None if isinstance(model, Graph) else Path(model)
     if isinstance(model, Graph):
         graph = clone(model)
+        apply_input_shapes(graph, request.input_shapes)
     else:
         graph = load(model, input_shapes=request.input_shapes)
     seconds = perf_counter() - start
@@ -87,3 +88,8 @@ def compile(
     return Compiler(kernel).compile(
         graph, request, model=name, load_seconds=seconds, source_path=path
     )
+
+
+def _names(given: Sequence[str]) -> tuple[str, ...]:
+    """Names of passes; one name may be given without a list around it."""
+    return (given,) if isinstance(given, str) else tuple(given)

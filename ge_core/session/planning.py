@@ -8,6 +8,7 @@ from ge_core.memory import Plan
 from ge_core.memory.assemble import plan_from
 from ge_core.memory.build import build_problem
 from ge_core.memory.facts import PlanFacts
+from ge_core.memory.options import OPTIONS as PLAN_OPTIONS
 from ge_core.memory.problem import Budget, MemoryProblem, Placement
 from ge_core.passes.planning import Schedule
 from ge_core.session.kernel import Kernel
@@ -27,6 +28,7 @@ class Planner:
         self.target = target
         self.level = schedule.level.name
         self.options = schedule.options.as_dict()
+        schedule.options.asked.update(PLAN_OPTIONS)
         self.timeout = request.timeout
         self.assigner_name = request.assigner or kernel.config.assigner or DEFAULT_ASSIGNER
         if self.options.get("ge.exec.disableReuseMemory") == "1" and request.assigner is None:

@@ -24,7 +24,8 @@ class CompileRequest:
         enable, disable: names of passes.
         pipeline: a pipeline's text, name or TOML file.
         target, assigner: names, or a TOML file for the target.
-        objective: `peak` (the default) never takes a higher peak than O1's for fewer copies.
+        objective: `peak` never takes a higher peak than O1's for fewer copies; None leaves it to
+            configuration (`peak` by default).
         verify_each, audit: check structure, and that passes edit through the graph's methods only.
         timeout: seconds that the assigner may search; None for its own bound in steps.
         strict_plugins: a plugin that failed to load is an error.
@@ -39,7 +40,7 @@ class CompileRequest:
     pipeline: str | None = None
     target: str | None = None
     assigner: str | None = None
-    objective: Objective = "peak"
+    objective: Objective | None = None
     verify_each: bool = False
     audit: bool = False
     timeout: float | None = None
@@ -47,7 +48,7 @@ class CompileRequest:
     prove: bool = True
 
     def __post_init__(self) -> None:
-        if self.objective not in OBJECTIVES:
+        if self.objective is not None and self.objective not in OBJECTIVES:
             raise UsageError(
                 f"objective {self.objective!r} is neither 'copies' nor 'peak'",
                 hint="see --objective",

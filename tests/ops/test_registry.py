@@ -35,7 +35,7 @@ def test_ops_are_looked_up_by_the_source_of_their_graph() -> None:
 
 
 def test_a_second_declaration_is_an_error() -> None:
-    """Within one registry at once; between two plugins when the second is taken over, naming both."""
+    """At once in one registry; between two plugins when the second is taken over."""
     ops = builtin()
     with pytest.raises(UsageError, match="op 'Merge' of ge graphs is declared twice"):
         ops.add(OpTraits("Merge"), "ge")
