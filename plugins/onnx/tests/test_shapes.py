@@ -139,6 +139,23 @@ def test_branches_agree_where_they_can(load: Load) -> None:
     assert shapes(graph)["y"] == "float32[?x3]"
 
 
+def test_branches_that_are_sure(load: Load) -> None:
+    """A condition that is known picks its branch; the other may be of any shape."""
+    graph = load(
+        """g (float[2,3] x, float[4,3] z) => (float[m,n] y) <int64 k = {2}, int64[1] ax = {0}> {
+          s = Shape(x)
+          d = Gather(s, ax)
+          e = Squeeze(d)
+          p = Equal(e, k)
+          y = If(p) <
+            then_branch = t () => (float[2,3] a) { a = Neg(x) },
+            else_branch = e () => (float[4,3] b) { b = Neg(z) }
+          >
+        }"""
+    )
+    assert shapes(graph)["y"] == "float32[2x3]"
+
+
 def test_carried_shapes_that_grow(load: Load) -> None:
     """A loop that joins something to its state in every turn: that dimension is unknown."""
     graph = load(
@@ -152,6 +169,32 @@ def test_carried_shapes_that_grow(load: Load) -> None:
     )
     assert shapes(graph)["y"] == "float32[?x3]"
     assert shapes(graph)["w"] == "float32[?x3]"
+
+
+@pytest.mark.parametrize(
+    ("count", "start", "end", "expected"),
+    [
+        ("k", "", "c", "float32[4x2]"),
+        ("k", "yes", "c", "float32[4x2]"),
+        ("k", "", "yes", "float32[4x2]"),
+        ("n", "", "c", "float32[?x2]"),
+        ("k", "g", "c", "float32[?x2]"),
+        ("k", "", "g", "float32[?x2]"),
+        ("", "yes", "c", "float32[?x2]"),
+    ],
+)
+def test_turns_that_are_sure(load: Load, count: str, start: str, end: str, expected: str) -> None:
+    """What a loop collects is as long as its count where nothing can end it earlier."""
+    graph = load(
+        f"""net (int64 n, bool g, float[2] x) => (float[m,2] y)
+        <int64 k = {{4}}, bool yes = {{1}}> {{
+          f, y = Loop({count}, {start}, x) <body = b (int64 i, bool c, float[2] v)
+            => (bool co, float[2] vo, float[2] so) {{
+              co = Identity({end}) vo = Neg(v) so = Abs(v)
+          }}>
+        }}"""
+    )
+    assert repr(graph.node("f").outputs[1].desc) == expected
 
 
 def test_nested_loops_take_few_sweeps(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -360,6 +360,26 @@ def test_files_appear_whole(load: Load, tmp_path: Path, monkeypatch: pytest.Monk
     assert [op for op, _, _ in nodes_of(target)] == ["Neg"]
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("onnx.model", "none"),
+        ("onnx.model", {"opset_imports": 7}),
+        ("onnx.model", {"metadata": [1]}),
+        ("onnx.value_info", [{"name": "y", "type": {"proto": b"\xff\xff"}}]),
+        ("onnx.quantization", [b"\xff\xff"]),
+        ("onnx.doc_string", 5),
+    ],
+)
+def test_damaged_graph_attributes(load: Load, tmp_path: Path, name: str, value: Any) -> None:
+    """A graph whose notes somebody spoilt is refused with one error."""
+    graph = load("g (float[3] x) => (float[3] z) { y = Neg(x) z = Neg(y) }")
+    graph.set_graph_attr(name, value)
+    with pytest.raises(InputFileError) as caught:
+        OnnxBackend().save(graph, tmp_path / "out.onnx")
+    assert caught.value.file == str(tmp_path / "out.onnx")
+
+
 def test_constants_without_a_value(load: Load, tmp_path: Path) -> None:
     """A Const whose bytes are gone can't be written."""
     graph = load("g (float[1] x) => (float[1] y) <float[1] w = {1}> { y = Add(x, w) }")

@@ -7,9 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # has no stubs
+
 from ge_core.api import Graph, InputFileError, Plan, UsageError, write_atomically
 from ge_onnx.writing.external import ExternalData
 from ge_onnx.writing.writer import Writer
+
+_DAMAGED = (DecodeError, AttributeError, LookupError, TypeError, ValueError)
+"""What building a message from somebody's JSON may raise."""
 
 
 class OnnxBackend:
@@ -35,7 +40,8 @@ class OnnxBackend:
         under its name as a whole, after its data files.
 
         Args:
-            plan: summed up in the model's metadata under `ge.plan`.
+            plan: summed up in the model's metadata under `ge.plan`; the input shapes that it
+                holds for, where the caller gave some, stand under `ge.input_shapes`.
             source_path: the model that the graph came from; not needed.
             metadata: further entries of the model's metadata.
 
@@ -53,6 +59,8 @@ class OnnxBackend:
         notes = dict(metadata or {})
         if plan is not None:
             notes["ge.plan"] = json.dumps(plan_summary(plan), sort_keys=True)
+            if "onnx.shapes" in graph.attrs:
+                notes["ge.input_shapes"] = json.dumps(graph.attrs["onnx.shapes"], sort_keys=True)
         external = ExternalData(path, _inline_bytes(graph))
         try:
             model = Writer(graph, external).model()
@@ -64,6 +72,12 @@ class OnnxBackend:
             data = model.SerializeToString(deterministic=True)
         except InputFileError as error:
             raise error.in_file(str(path)) from error
+        except _DAMAGED as error:
+            text = " ".join(str(error).split())[:200]
+            raise InputFileError(
+                f"the graph's ONNX attributes are damaged: {type(error).__name__}: {text}",
+                file=str(path),
+            ) from error
         external.write()
         write_atomically(path, data)
 

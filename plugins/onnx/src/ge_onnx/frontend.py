@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from ge_core.api import Graph, InputFileError, LimitExceeded
+from ge_core.api import Graph, InputFileError, LimitExceeded, collector_paused
 from ge_onnx.reading.files import read_model
 from ge_onnx.reading.given_shapes import bind, fix_inputs
 from ge_onnx.reading.loader import Loader
@@ -48,9 +48,10 @@ class OnnxFrontend:
             check_text(model)
             bindings = bind(model.graph, shapes)
             model = expand_graph_ops(model)
-            loaded = Loader(model, path.parent, _limit(), bindings).load()
-            fix_inputs(loaded.graph, shapes)
-            infer(loaded.graph, loaded.declared, bindings)
+            with collector_paused():
+                loaded = Loader(model, path.parent, _limit(), bindings).load()
+                fix_inputs(loaded.graph, shapes)
+                infer(loaded.graph, loaded.declared, bindings)
         except InputFileError as error:
             raise error.in_file(str(path)) from error
         except LimitExceeded as error:

@@ -73,6 +73,7 @@ class Loader:
         self._sizes: dict[Node, None] = {}
         self._count = 0
         self._loaded = Loaded(Graph(model.graph.name or "graph", "onnx"))
+        self._graph_names = NameTable([self._loaded.graph.name])
 
     def load(self) -> Loaded:
         """Read the model.
@@ -103,6 +104,12 @@ class Loader:
                 facts[name] = getattr(model, name)
         if model.metadata_props:
             facts["metadata"] = {entry.key: entry.value for entry in model.metadata_props}
+        rest = ModelProto()
+        for name in ("training_info", "configuration"):
+            if getattr(model, name, None):
+                getattr(rest, name).extend(getattr(model, name))
+        if rest.ByteSize():
+            facts["rest"] = rest.SerializeToString()
         return facts
 
     # ---- graphs --------------------------------------------------------------------------------
@@ -286,7 +293,7 @@ class Loader:
         outputs = 0
         for label, proto in listed(subgraphs_of(node)):
             outputs = check_ports(node, name, label, proto, attributes, scope.opsets[""])
-            graph = self._loaded.graph.add_subgraph(self._names.take(f"{name}/{label}"))
+            graph = self._loaded.graph.add_subgraph(self._graph_names.take(f"{name}/{label}"))
             graphs[label] = graph
             inner = Scope(
                 graph,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ge_core.api import Graph, InputFileError, Node, TensorDesc
+from ge_core.api import Graph, InputFileError, Node, OutputAnchor, TensorDesc
 from ge_onnx import ops
 from ge_onnx.proto.types import TYPE_ATTR, UNKNOWN
 from ge_onnx.work import Work
@@ -18,13 +18,19 @@ _PATIENCE: Final = 4
 
 
 def if_types(sweep: Sweep, node: Node) -> Work:
-    """An If has what both of its branches have in common."""
+    """An If has what both of its branches have in common, or all of one that is sure to run."""
     results: list[list[TensorDesc]] = []
-    for graph in node.subgraphs.values():
-        sweep.doubtful.add(graph)
+    condition = sweep.known.array(node.inputs[0].source)
+    taken = None
+    if condition is not None and condition.size == 1:
+        taken = "then_branch" if bool(condition.reshape(())) else "else_branch"
+    for label, graph in node.subgraphs.items():
+        if taken is None or node.graph in sweep.doubtful or label != taken:
+            sweep.doubtful.add(graph)
         _hand_in(sweep, node, graph, 1)
         yield sweep.graph(graph)
-        results.append(_results(graph))
+        if taken in (None, label):
+            results.append(_results(graph))
     for at, output in enumerate(node.outputs):
         desc = results[0][at]
         for other in results[1:]:
@@ -51,8 +57,30 @@ def loop_types(sweep: Sweep, node: Node) -> Work:
         if at < carried:
             sweep.describe(output, slots[at].outputs[0].desc)
         else:
-            sweep.describe(output, _stacked(results[1 + at], 0, -1))
+            sweep.describe(output, _stacked(results[1 + at], 0, _turns(sweep, node, body)))
     _describe_results(node)
+
+
+def _turns(sweep: Sweep, node: Node, body: Graph) -> int:
+    """How many turns a Loop makes, where that is sure: a known count that nothing cuts short."""
+    count = sweep.known.array(node.inputs[0].source)
+    if count is None or count.size != 1 or not _stays_true(sweep, node.inputs[1].source):
+        return -1
+    end = body.net_output
+    assert end is not None
+    source = end.inputs[0].source
+    while source is not None and source.node.op == "TensorMove":
+        source = source.node.inputs[0].source
+    handed_on = source is not None and source.node.attrs.get("_parent_node_index") == 1
+    if not handed_on and (source is None or not _stays_true(sweep, source)):
+        return -1
+    return max(int(count.reshape(())), 0)
+
+
+def _stays_true(sweep: Sweep, source: OutputAnchor | None) -> bool:
+    """Whether a condition is absent or known to be true."""
+    value = sweep.known.array(source)
+    return source is None or (value is not None and value.size == 1 and bool(value.reshape(())))
 
 
 def scan_types(sweep: Sweep, node: Node) -> Work:

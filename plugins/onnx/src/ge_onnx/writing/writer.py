@@ -77,6 +77,7 @@ class Writer:
         for name in ("producer_name", "producer_version", "domain", "model_version", "doc_string"):
             if name in facts:
                 setattr(model, name, facts[name])
+        model.MergeFromString(facts.get("rest", b""))
         drive(self._write(self._graph, model.graph, None, {}, 0))
         for domain, version in self._imports.items():
             model.opset_import.add(domain=domain, version=version)
