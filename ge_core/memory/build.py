@@ -89,6 +89,7 @@ def _build(
     for tensor in accesses.outputs:
         facts.io.setdefault(tensor, "output")
     facts.io.update(dict.fromkeys(accesses.inputs, "input"))
+    facts.unplanned.sort()
     facts.warnings = [*warnings, *accesses.warnings]
     if facts.unplanned:
         facts.warnings.append(_say_unplanned(facts))

@@ -211,7 +211,7 @@ class ClusterBuilder:
     def _life(self, spans: Sequence[Span]) -> tuple[int, int]:
         length = self._length
         firsts = [span.first % length for span in spans]
-        lasts = [span.last % length for span in spans]
+        lasts = [(span.last if span.seen < 0 else span.seen) % length for span in spans]
         return min(firsts), max(lasts)
 
     def _life_of(self, found: list[Segment], low: int, high: int) -> tuple[int, int]:

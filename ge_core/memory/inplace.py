@@ -59,7 +59,7 @@ class InPlace:
             return False
         if not self._is_last(instance, index, source) or not self._is_first(instance, target):
             return False
-        self.coalescer.unite(target, source, f"{node.op} {node.name} works in place")
+        self.coalescer.unite(source, target, f"{node.op} {node.name} works in place")
         return True
 
     def _is_last(self, instance: int, index: int, source: int) -> bool:

@@ -22,11 +22,17 @@ class Span(NamedTuple):
     """One time at which bytes are in use; both ends included.
 
     Positions count through all worlds, one behind the other.
+
+    Attributes:
+        first, last: the time; of several streams one outside which nothing interferes.
+        clock: the exact order of several streams.
+        seen: the last position at which something is listed that touches the bytes.
     """
 
     first: int
     last: int
     clock: Clock | None = None
+    seen: int = -1
 
 
 class _Block(NamedTuple):
@@ -157,6 +163,14 @@ class Lives:
         if not blocks:
             return [_Solid(scope, direct, blocks, entered, left, None, None)]
         alone = len(blocks) == 1 and not direct
+        if alone and not entered and not left and self._has_arms(blocks[0]):
+            # Nobody outside the arms cares.
+            parts = blocks[0].parts.items()
+            return [
+                solid
+                for inner, part in parts
+                for solid in self._solids(inner, part, False, False, clocks)
+            ]
         head = tail = None
         if not entered and (left or not alone):
             head = next((b for b in blocks if self._is_head(b, direct, blocks, clocks)), None)
@@ -179,6 +193,9 @@ class Lives:
             )
         )
         return found
+
+    def _has_arms(self, block: _Block) -> bool:
+        return self.work.inner[block.caller][0].role == "arm"
 
     def _sort(self, scope: int, accesses: Sequence[Access]) -> tuple[list[Access], list[_Block]]:
         direct: list[Access] = []
@@ -204,7 +221,7 @@ class Lives:
     ) -> bool:
         """Whether every arm writes the bytes, and all else happens behind the arms."""
         arms = self.work.inner[block.caller]
-        if arms[0].role != "arm" or len(block.parts) != len(arms):
+        if not self._has_arms(block) or len(block.parts) != len(arms):
             return False
         if not all(any(access.write for access in part) for part in block.parts.values()):
             return False
@@ -224,7 +241,7 @@ class Lives:
         clocks: WorldClocks | None,
     ) -> bool:
         """Whether all else happens before the arms begin."""
-        if self.work.inner[block.caller][0].role != "arm":
+        if not self._has_arms(block):
             return False
         others = [other for other in blocks if other is not block]
         if clocks is None:
@@ -273,7 +290,7 @@ class Lives:
         until = clocks.until(solid.scope, clock.last)
         if solid.left or clock.scope != clocks.offset:
             until = max(until, last)
-        return Span(first + shift, max(first, until) + shift, clock)
+        return Span(first + shift, max(first, until) + shift, clock, last + shift)
 
     def _clock(self, solid: _Solid, clocks: WorldClocks) -> Clock:
         region = self.work.scopes[solid.scope]

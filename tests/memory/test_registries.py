@@ -1,0 +1,147 @@
+"""What plugins register for memory: assigners, anchor types, conflict checkers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ge_core.errors import PassError, PluginError, UnknownNameError
+from ge_core.ir import GraphBuilder
+from ge_core.memory import (
+    AnchorTypeRegistry,
+    AssignerRegistry,
+    Budget,
+    CheckerRegistry,
+    MemoryProblem,
+    Placement,
+)
+from ge_core.registry import Owner
+
+ACME = Owner("acme", "acme-memory", "1.0")
+GE = Owner("kernel", "graph-engine-core", "1.0", builtin=True)
+
+
+class FirstFit:
+    """The assigner of the author's guide."""
+
+    def assign(self, problem: MemoryProblem, budget: Budget) -> Placement:
+        """Clusters in order of birth, each at the lowest free offset."""
+        for cluster in sorted(problem.clusters, key=lambda c: (c.birth, c.name)):
+            problem.place(cluster, problem.lowest_free(cluster))
+        return problem.placement()
+
+
+def test_an_assigner_is_made_when_asked_for() -> None:
+    """By its full name; a class as it is, a reference by importing it."""
+    staged, assigners = AssignerRegistry(), AssignerRegistry()
+    staged.add("first_fit", FirstFit, about="the guide's")
+    staged.add("acme.lazy", "fractions:Fraction")
+    assigners.absorb(staged, ACME)
+    assert assigners.names() == ["acme.first_fit", "acme.lazy"]
+    assert isinstance(assigners.make("acme.first_fit"), FirstFit)
+    assert assigners.make("acme.first_fit").assign(MemoryProblem(), Budget()).offsets == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("nowhere_at_all:Thing", "can't be loaded"),
+        ("fractions:Fraction", "has no method assign"),
+        (lambda: 1 / 0, "can't be made: ZeroDivisionError"),
+    ],
+)
+def test_a_broken_assigner_names_its_owner(source: Any, message: str) -> None:
+    """Whatever fails is the owner's, and said so."""
+    staged, assigners = AssignerRegistry(), AssignerRegistry()
+    staged.add("bad", source)
+    assigners.absorb(staged, ACME)
+    with pytest.raises(PluginError, match=message) as caught:
+        assigners.make("acme.bad")
+    assert caught.value.owner == "acme-memory 1.0"
+
+
+def test_unknown_and_taken_names() -> None:
+    """Near matches name their owners; a second claim names both."""
+    staged, assigners = AssignerRegistry(), AssignerRegistry()
+    staged.add("first_fit", FirstFit)
+    assigners.absorb(staged, ACME)
+    with pytest.raises(UnknownNameError) as caught:
+        assigners.make("acme.firstfit")
+    assert caught.value.near == ("acme.first_fit (acme-memory 1.0)",)
+    with pytest.raises(PluginError, match="registered twice"):
+        assigners.absorb(staged, ACME)
+    with pytest.raises(PluginError, match="no class and no reference"):
+        staged.add("odd", 3)  # type: ignore[arg-type]
+
+
+def test_anchor_types_mark_anchors() -> None:
+    """A marker is asked about inputs and outputs; names get their owner's prefix."""
+    staged, types = AnchorTypeRegistry(), AnchorTypeRegistry()
+    staged.add("PINNED", marks=lambda anchor: "bank" in anchor.node.attrs)
+    types.absorb(staged, ACME)
+    build = GraphBuilder()
+    pinned = build.op("Gen", name="a", attrs={"bank": 1})
+    plain = build.op("Relu", pinned, name="b")
+    assert types.of(pinned) == ["acme.PINNED"]
+    assert types.of(plain.node.inputs[0]) == []
+
+
+def test_a_marker_that_raises_names_its_owner() -> None:
+    """And the anchor it failed on."""
+    staged, types = AnchorTypeRegistry(), AnchorTypeRegistry()
+    staged.add("ODD", marks=lambda anchor: anchor.nothing)  # type: ignore[union-attr]
+    types.absorb(staged, ACME)
+    with pytest.raises(PassError, match="raised AttributeError on a:0") as caught:
+        types.of(GraphBuilder().op("Gen", name="a"))
+    assert caught.value.owner == "acme-memory 1.0"
+
+
+def test_rules_are_for_pairs_in_either_order() -> None:
+    """A pair has one rule; codes get their owner's prefix."""
+    staged, checkers = CheckerRegistry(), CheckerRegistry()
+    staged.always("A", "B", code="NEVER_TOGETHER")
+    staged.never("A", "C")
+    staged.check("C", "B", lambda a, b, query: (a, b, query), codes=("ODD",))
+    checkers.absorb(staged, ACME)
+    rule = checkers.rule("B", "A")
+    assert rule is not None and (rule.kind, rule.codes) == ("always", ("acme.NEVER_TOGETHER",))
+    asked = checkers.rule("B", "C")
+    assert asked is not None and asked.types == ("C", "B") and asked(1, 2, 3) == (1, 2, 3)
+    assert checkers.rule("A", "A") is None
+    assert checkers.partners("A") == ["B", "C"]
+    with pytest.raises(PluginError, match="have a rule already"):
+        staged.never("B", "A")
+
+
+def test_types_in_rules_get_their_full_names() -> None:
+    """An author's own types may be written without the prefix; GE's stay bare."""
+    staged, checkers = CheckerRegistry(), CheckerRegistry()
+    staged.never("PINNED", "USER_MEMORY_OUTPUT")
+    checkers.absorb(staged, ACME)
+    checkers.resolve({"acme.PINNED", "USER_MEMORY_OUTPUT"})
+    assert checkers.rule("acme.PINNED", "USER_MEMORY_OUTPUT") is not None
+    assert checkers.rule("PINNED", "USER_MEMORY_OUTPUT") is None
+
+
+def test_a_checker_that_raises_names_its_owner() -> None:
+    """What comes out of a checker is an answer or an error of its package."""
+    staged, checkers = CheckerRegistry(), CheckerRegistry()
+    staged.check("A", "B", lambda a, b, query: query.nothing)
+    checkers.absorb(staged, ACME)
+    (rule,) = checkers
+    with pytest.raises(PassError, match="checker for A and B raised AttributeError") as caught:
+        rule(1, 2, 3)
+    assert caught.value.owner == "acme-memory 1.0"
+
+
+def test_there_is_one_read_write_checker() -> None:
+    """It is made from its reference when asked for; a second one is refused."""
+    checkers, first, second = CheckerRegistry(), CheckerRegistry(), CheckerRegistry()
+    assert checkers.make_read_write() is None
+    first.read_write("fractions:Fraction")
+    second.read_write(object())
+    checkers.absorb(first, GE)
+    assert checkers.make_read_write() == 0
+    with pytest.raises(PluginError, match="registered already"):
+        checkers.absorb(second, ACME)
