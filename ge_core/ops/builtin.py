@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ge_core.ops.pure import register_pure_ops
 from ge_core.ops.registry import OpRegistry
 from ge_core.ops.traits import ALL, OpTraits
 
@@ -95,6 +96,7 @@ def register_builtin_ops(ops: OpRegistry) -> None:
         ops.add(OpTraits(name, collective=True, side_effect=True), "ge")
     for name in ("StreamSwitch", "LabelSwitchByIndex"):
         ops.add(OpTraits(name, side_effect=True), "ge")
+    register_pure_ops(ops)
     for name in sorted(ASSIGN_LIKE):
         # By op rule Assign writes input 0 where its output shares that input's memory; ops.effects
         # asks for the mark, so that an Assign without one aliases and writes nothing.

@@ -65,7 +65,7 @@ def test_every_copy_has_one_final_remark(model: Model, tmp_path: Path) -> None:
         if node.attrs.get("_source_op", node.op) in COPIES
     ]
     told = Counter(remark.node for remark in result.finals())
-    assert {name: 1 for name in wanted} == {name: told[name] for name in wanted}
+    assert dict.fromkeys(wanted, 1) == {name: told[name] for name in wanted}
     for remark in result.finals():
         assert remark.code and remark.reason
 

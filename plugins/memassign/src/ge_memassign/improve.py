@@ -30,7 +30,8 @@ def improve(pool: Pool, conflicts: Conflicts, best: list[int], budget: Budget) -
     chance = random.Random(len(pool.clusters))
     peak = pool.peak(best)
     starts = [order for _, order in orders(pool)][:3]
-    rounds = max(1, left // cost // len(starts))
+    # A few buffers have few orders: no point in spending all steps on them.
+    rounds = min(max(1, left // cost // len(starts)), 40 + 2 * len(pool.clusters))
     for start in starts:
         order, quiet = start, 0
         for _ in range(rounds):
