@@ -19,6 +19,7 @@ from ge_core.tasks import TaskList
 
 if TYPE_CHECKING:
     from ge_core.proof import ProofResult
+    from ge_core.session.execution import Execution
     from ge_core.session.kernel import Kernel
 
 EMPTY_POOL = PoolTotals(0, 0, 0, True)
@@ -118,6 +119,25 @@ class Result:
             PluginError: no such executor is installed.
         """
         return dict(self.execute(feeds, executor=executor).outputs)
+
+    def check(
+        self,
+        values: Mapping[str, Any] | None = None,
+        *,
+        seed: int = 0,
+        executor: str = "numpy",
+    ) -> Execution:
+        """Execute inside the arena and compare, bit by bit, with an unplanned run of the original.
+
+        Args:
+            values: inputs by name; what is not given is generated from the seed.
+
+        Returns:
+            an object whose `ok` says whether all outputs are equal; see `Execution`.
+        """
+        from ge_core.session.execution import execute
+
+        return execute(self, values=values, seed=seed, check=True, executor=executor)
 
     def execute(self, feeds: Mapping[str, Any], *, executor: str = "numpy") -> Any:
         """As `run`, with what the executor says of arena and copies besides the outputs."""
