@@ -27,7 +27,7 @@ class Conflicts:
     Attributes:
         plain: by number, the single-buffer clusters that a single-buffer cluster conflicts with.
         gaps: by number, conflicts in which a cluster of several pieces takes part.
-        pairs: how many pairs of pieces were found.
+        pairs: how many pairs of pieces are in use at the same time.
         complete: False where there are more than the limit; then nothing can be done with it.
     """
 
@@ -35,12 +35,13 @@ class Conflicts:
         count = len(pool.clusters)
         self.plain: list[list[int]] = [[] for _ in range(count)]
         self.gaps: list[list[Gap]] = [[] for _ in range(count)]
-        self.pairs = 0
-        self.complete = True
+        self.pairs = _count(pool)
+        self.complete = self.pairs <= limit
         self._pool = pool
-        self._limit = limit
+        if not self.complete:
+            return
         self._sweep()
-        if self.complete and not all(pool.single):
+        if not all(pool.single):
             self.gaps = [_compressed(gaps) for gaps in self.gaps]
 
     def _sweep(self) -> None:
@@ -58,10 +59,6 @@ class Conflicts:
         for at, (first, last, number, delta, buffer) in enumerate(pieces):
             while ends and ends[0][0] < first:
                 del active[heapq.heappop(ends)[1]]
-            self.pairs += len(active)
-            if self.pairs > self._limit:
-                self.complete = False
-                return
             mine = plain[number]
             alone = single[number]
             for other, distance, there in active.values():
@@ -76,6 +73,18 @@ class Conflicts:
                     self.gaps[other].append((number, -low - there.size, buffer.size - low))
             active[at] = (number, delta, buffer)
             heapq.heappush(ends, (last, at))
+
+
+def _count(pool: Pool) -> int:
+    """Pairs of pieces whose lives overlap: those that have begun before, less those that ended."""
+    firsts = sorted(buffer.first for c in pool.clusters for _, buffer in c.pieces)
+    lasts = sorted(buffer.last for c in pool.clusters for _, buffer in c.pieces)
+    pairs = ended = 0
+    for begun, first in enumerate(firsts):
+        while lasts[ended] < first:
+            ended += 1
+        pairs += begun - ended
+    return pairs
 
 
 def _compressed(gaps: list[Gap]) -> list[Gap]:

@@ -8,9 +8,10 @@ from typing import Final
 from ge_core.api import Budget, MemoryProblem, Placement
 from ge_memassign.conflicts import Conflicts
 from ge_memassign.firstfit import first_fit
+from ge_memassign.lanes import by_stream
 from ge_memassign.orders import orders
 from ge_memassign.pools import Pool
-from ge_memassign.sweep import best_fit, best_fit_by_stream
+from ge_memassign.sweep import best_fit
 
 PAIR_LIMIT: Final = 3_000_000
 """Pairs of interfering buffers that are kept in memory; beyond it only sweeps are tried."""
@@ -40,7 +41,11 @@ def quick(pool: Pool, budget: Budget) -> tuple[list[int], Conflicts | None]:
     """The best quick answer for one pool, and its conflicts where they were needed."""
     best: list[int] | None = None
     peak = 0
-    sweeps = (best_fit, partial(best_fit, backwards=True), best_fit_by_stream)
+    sweeps = (
+        best_fit,
+        partial(best_fit, backwards=True),
+        partial(by_stream, solve=lambda lane: quick(lane, budget)[0]),
+    )
     for sweep in sweeps:
         found = sweep(pool)
         if found is not None and (best is None or pool.peak(found) < peak):

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left, insort
-from collections.abc import Sequence
 
-from ge_core.api import Cluster
 from ge_memassign.pools import FREE, Pool
 
 
@@ -18,63 +16,14 @@ def best_fit(pool: Pool, *, backwards: bool = False) -> list[int] | None:
     """Offsets by number, None where fixed places or memory of the caller's ask for more."""
     if pool.fixed or pool.owned:
         return None
-    offsets = [FREE] * len(pool.clusters)
-    times = list(zip(pool.birth, pool.death, strict=True))
-    _run(pool, range(len(times)), times, pool.floor, offsets, backwards)
-    return offsets
-
-
-def best_fit_by_stream(pool: Pool) -> list[int] | None:
-    """Each stream's clusters for themselves, exactly; those of several streams as a last group.
-
-    The better answer where streams hardly wait for one another: then almost everything of one
-    stream stands in the way of everything of the others. None where there is one stream.
-    """
-    if pool.problem.order is None or pool.fixed or pool.owned:
-        return None
-    offsets = [FREE] * len(pool.clusters)
-    times = list(zip(pool.birth, pool.death, strict=True))
-    groups: dict[tuple[int, int], list[int]] = {}
-    for number, cluster in enumerate(pool.clusters):
-        lane = _lane(cluster)
-        if lane is None:
-            groups.setdefault((-1, -1), []).append(number)
-            continue
-        scope, stream, times[number] = lane
-        groups.setdefault((scope, stream), []).append(number)
-    top = pool.floor
-    for key in sorted(groups):
-        top = _run(pool, groups[key], times, top, offsets, False)
-    return offsets
-
-
-def _lane(cluster: Cluster) -> tuple[int, int, tuple[int, int]] | None:
-    """The scope and stream on which all accesses to a cluster lie, and when on that stream."""
-    if len(cluster.pieces) > 1:
-        return None
-    clock = cluster.pieces[0][1].clock
-    if clock is None or not clock.sure:
-        return None
-    streams = [stream for stream, position in enumerate(clock.last) if position]
-    if len(streams) != 1:
-        return None
-    stream = streams[0]
-    return clock.scope, stream, (clock.sure[stream][0], clock.last[stream])
-
-
-def _run(
-    pool: Pool,
-    numbers: Sequence[int],
-    times: Sequence[tuple[int, int]],
-    floor: int,
-    offsets: list[int],
-    backwards: bool,
-) -> int:
-    """Place some clusters above the floor; returns how far up they reach, aligned."""
     sizes = pool.sizes
-    lives = {at: (-times[at][1], -times[at][0]) if backwards else times[at] for at in numbers}
-    order = sorted(numbers, key=lambda at: (lives[at][0], -sizes[at], lives[at][1], at))
-    holes = _Holes(floor)
+    lives = [
+        (-death, -birth) if backwards else (birth, death)
+        for birth, death in zip(pool.birth, pool.death, strict=True)
+    ]
+    order = sorted(range(len(lives)), key=lambda at: (lives[at][0], -sizes[at], lives[at][1], at))
+    holes = _Holes(pool.floor)
+    offsets = [FREE] * len(lives)
     ends: list[tuple[int, int, int]] = []
     for number in order:
         begin, end = lives[number]
@@ -84,7 +33,7 @@ def _run(
         start = holes.take(sizes[number], pool.aligns[number])
         offsets[number] = start
         heapq.heappush(ends, (end, start, sizes[number]))
-    return -(-holes.top // pool.align) * pool.align
+    return offsets
 
 
 class _Holes:
