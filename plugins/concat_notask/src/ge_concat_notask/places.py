@@ -35,12 +35,14 @@ class _Block:
         starts: where each owner and each joined result starts, in bytes from a zero of the block's
             own.
         spans: the owners' bytes, sorted.
+        heads: owners and results that are no piece of anything: they start aligned, as buffers do.
         uses: what touches them, except through nodes whose distances are accounted for. Once a
             join lies in the block, one example of each kind is kept, and no reader.
     """
 
     starts: dict[OutputAnchor, int] = field(default_factory=dict)
     spans: list[Span] = field(default_factory=list)
+    heads: dict[OutputAnchor, None] = field(default_factory=dict)
     uses: Uses = field(default_factory=Uses)
 
     def room_for(self, span: Span) -> bool:
@@ -55,10 +57,12 @@ class Places:
 
     Args:
         memory: tells the owner of a tensor, and how far behind its start the tensor begins.
+        align: bytes that a buffer is aligned to.
     """
 
-    def __init__(self, graph: Graph, memory: Memory) -> None:
+    def __init__(self, graph: Graph, memory: Memory, align: int = 1) -> None:
         self._memory = memory
+        self._align = align
         self._blocks: dict[OutputAnchor, _Block] = {}
         self._known: set[Node] = set()
         self._claims: set[OutputAnchor] = set()
@@ -86,7 +90,9 @@ class Places:
     def clash(self, node: Node) -> OutputAnchor | None:
         """The first operand of a join that can't lie where the join wants it; None: all can."""
         found = self._wanted(node)
-        return found if isinstance(found, OutputAnchor) else self._overlap(node, found)
+        if isinstance(found, OutputAnchor):
+            return found
+        return self._overlap(node, found) or self._misaligned(node, found)
 
     def settle(self, node: Node) -> None:
         """Book a join that was marked, or is about to be, and does not clash."""
@@ -94,7 +100,11 @@ class Places:
             return
         bases = self._wanted(node)
         assert isinstance(bases, dict)
+        operands = self._whole_operands(node)
         self._merge(node.outputs[0], bases)
+        heads = self._blocks[node.outputs[0]].heads
+        for operand in operands:
+            heads.pop(operand, None)
         self._known.add(node)
         for anchor in node.inputs:
             if anchor.source is not None:
@@ -123,7 +133,9 @@ class Places:
         block = self._blocks.get(owner)
         if block is None:
             span = (0, owner.desc.data_bytes or 0)
-            block = self._blocks[owner] = _Block({owner: 0}, [span], self._uses_of(owner))
+            block = self._blocks[owner] = _Block(
+                {owner: 0}, [span], {owner: None}, self._uses_of(owner)
+            )
         return block, block.starts[owner] + chain.delta
 
     def _wanted(self, node: Node) -> dict[_Block, int] | OutputAnchor:
@@ -164,6 +176,45 @@ class Places:
                 return node.inputs[0].source
         return None
 
+    def _misaligned(self, node: Node, bases: dict[_Block, int]) -> OutputAnchor | None:
+        """A head that would not be aligned in the joined block.
+
+        The heads of one block are aligned to each other, so one of them answers for all.
+        """
+        result = node.outputs[0]
+        leaving = self._whole_operands(node)
+        firsts = [self._first(block, result, base) for block, base in bases.items()]
+        low = min(first for first in firsts if first is not None)
+        known = self._blocks.get(result)
+        if (known is None or result in known.heads) and low % self._align:
+            return result
+        for block, base in bases.items():
+            going = [output for output in (*leaving, result) if output in block.heads]
+            if len(block.heads) > len(set(going)):
+                one = next(iter(block.heads))
+                if (block.starts[one] - base - low) % self._align:
+                    return one
+        return None
+
+    def _first(self, block: _Block, result: OutputAnchor, base: int) -> int | None:
+        """The first byte of a block behind the start of the join, its result's own left out."""
+        mine = self._span(block, result)
+        for span in block.spans[:2]:
+            if span != mine:
+                return span[0] - base
+        return None
+
+    def _whole_operands(self, node: Node) -> dict[OutputAnchor, None]:
+        """The owners and results that are, as a whole, operands of a join."""
+        found: dict[OutputAnchor, None] = {}
+        for anchor in node.inputs:
+            if anchor.source is None:
+                continue
+            chain = self._memory.chain(anchor.source)
+            if chain.delta == 0 and chain.root.desc.data_bytes == anchor.source.desc.data_bytes:
+                found[chain.root] = None
+        return found
+
     def _owned(self, block: _Block, result: OutputAnchor) -> list[Span]:
         """The spans of a block without that of the join's result, which will own nothing."""
         spans = list(block.spans)
@@ -198,6 +249,7 @@ class Places:
 
     def _merge(self, result: OutputAnchor, bases: dict[_Block, int]) -> None:
         """Put the blocks together, the smaller ones into the largest."""
+        is_new = result not in self._blocks
         for block in bases:
             span = self._span(block, result)
             if span is not None:
@@ -211,10 +263,13 @@ class Places:
             for owner, start in block.starts.items():
                 largest.starts[owner] = start + shift
                 self._blocks[owner] = largest
+            largest.heads.update(block.heads)
             largest.spans.extend((start + shift, end + shift) for start, end in block.spans)
         largest.spans.sort()
         largest.starts[result] = bases[largest]
         self._blocks[result] = largest
+        if is_new:
+            largest.heads[result] = None
 
 
 def _together(parts: Iterable[Uses]) -> Uses:

@@ -48,7 +48,7 @@ COMMON_CODES: Final[Codes] = {
 """Given by joins and splits alike."""
 
 JOIN_CODES: Final[Codes] = {
-    "PLACES_CLASH": ("{operand} lies elsewhere already, or would lie on another tensor", "locked"),
+    "PLACES_CLASH": ("{operand} lies elsewhere, on other tensors or unaligned", "locked"),
     "LAID_OUT_READER": ("{reader} wants {producer} in a layout of its own", "locked"),
     "RESERVES_EARLY": ("{bytes_early} bytes are reserved before they are written", None),
     "SCALAR_OPERAND": ("operand {at} has no dimension", "scalar"),

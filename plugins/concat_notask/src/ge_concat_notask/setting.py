@@ -41,7 +41,7 @@ class Setting:
         if beyond is None:
             beyond = ctx.level.base is Level.O4
         memory = Memory(ctx.ops, through_joins=not (beyond and joins))
-        places = Places(graph, memory) if beyond else None
+        places = Places(graph, memory, ctx.target.align_bytes) if beyond else None
         return cls(memory, ctx.ops, ctx.target, blocks_of(ctx.target), places, beyond and joins)
 
     def uses(self, chain: Chain) -> Uses:
