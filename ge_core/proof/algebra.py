@@ -137,7 +137,7 @@ class Algebra:
                 outputs.append(None)
                 continue
             content = self.result(base, node, frame, output.index)
-            if source in facts.writes and source not in facts.scribbles:
+            if source is not None and facts.is_updated(source):
                 content = updates[source] = self._updated(facts, inputs, content)
             outputs.append(content)
         for at in facts.writes:

@@ -265,6 +265,8 @@ class CompiledRun:
         region = self.regions.of(frame, output)
         at = step.facts.aliases.get(output.index)
         source = None if at is None else step.node.inputs[at].source
+        if step.facts.is_updated(at):
+            return
         if made is None:
             # A view: nothing moves where it lies on its input, else it is copied.
             if source is None or at is None or self.regions.of(frame, source).same_place(region):

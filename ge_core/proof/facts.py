@@ -86,6 +86,13 @@ class Facts:
         """Whether it must run exactly once, in its place among others."""
         return self.traits.side_effect or self.traits.collective
 
+    def is_updated(self, at: int | None) -> bool:
+        """Whether an output that aliases this input is the memory that the node updates there.
+
+        Such an output lies nowhere else: what the node writes, it writes to the input.
+        """
+        return at in self.writes and at not in self.scribbles
+
     def writable(self, at: int) -> bool:
         """Whether the node changes the memory of an input."""
         return at in self.writes or at in self.scribbles

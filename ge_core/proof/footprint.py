@@ -39,7 +39,8 @@ def touches(step: Step, regions: Regions) -> Iterator[Touch]:
         source = None if at is None else node.inputs[at].source
         if source is not None and regions.of(frame, source).same_place(region):
             continue
-        yield Touch(region, True, f":{output.index}")
+        if not facts.is_updated(at):
+            yield Touch(region, True, f":{output.index}")
 
 
 def arm_end(step: Step, frame: Frame, regions: Regions) -> Iterator[Touch]:

@@ -48,6 +48,8 @@ class _Checker:
             region = regions.of(frame, output)
             at = facts.aliases.get(output.index)
             source = None if at is None else node.inputs[at].source
+            if facts.is_updated(at):
+                continue
             if source is None or not regions.of(frame, source).same_place(region):
                 self.written.append((output.index, region))
 

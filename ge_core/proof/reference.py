@@ -278,7 +278,7 @@ class Reference:
         cells: list[Cell | None],
     ) -> Steps[None]:
         arms: dict[Graph, tuple[dict[int, Content], dict[Cell, Content]]] = {}
-        bound: Bound = {at: cell for at, cell in enumerate(cells) if at > 0}
+        bound: Bound = dict(enumerate(cells))
         for graph in node.subgraphs.values():
             if graph in arms:
                 continue

@@ -119,6 +119,16 @@ def test_an_update_reaches_exactly_its_readers(found: Found) -> None:
     assert found(build.graph, original=original) == [("reads", "sum")]
 
 
+def test_an_updated_memory_is_not_somewhere_else(found: Found) -> None:
+    """An output that is the memory of an updated input lies there: elsewhere nothing is written."""
+    build = GraphBuilder()
+    value = build.op("Mul", build.data("x"), name="value")
+    update = build.op("Update", value, build.data("y"), name="update", reuse_input=0)
+    build.net_output(build.op("Relu", update, name="reader"))
+    assert found(build.graph) == []
+    assert found(build.graph, {"update:0": 4096}) == [("reads", "reader")]
+
+
 def test_a_copy_whose_source_is_never_written_may_go(found: Found) -> None:
     """Removing a copy that protects nothing changes no read."""
     build = GraphBuilder()
