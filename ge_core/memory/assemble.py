@@ -37,8 +37,8 @@ def plan_from(
     Raises:
         PlanError: the placement is wrong; names the owner.
     """
-    check_placement(problem, placement, owner)
     with collector_paused():
+        check_placement(problem, placement, owner)
         return _write(problem, placement, facts, level)
 
 

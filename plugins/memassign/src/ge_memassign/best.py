@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ge_core.api import Budget, MemoryProblem, Placement
+from ge_core.api import Budget, MemoryProblem, Placement, collector_paused
 from ge_memassign.conflicts import Conflicts
 from ge_memassign.fast import pair_limit, quick
 from ge_memassign.improve import improve
@@ -15,9 +15,10 @@ class Best:
     def assign(self, problem: MemoryProblem, budget: Budget) -> Placement:
         """A place for every cluster. Raises `PlanError` where a fixed place can't be met."""
         offsets = [0] * len(problem.clusters)
-        for name, clusters in problem.by_pool().items():
-            pool = Pool(problem, name, clusters)
-            pool.write(self._place(pool, budget), offsets)
+        with collector_paused():
+            for name, clusters in problem.by_pool().items():
+                pool = Pool(problem, name, clusters)
+                pool.write(self._place(pool, budget), offsets)
         return Placement(tuple(offsets), cut_short=budget.cut_short)
 
     def _place(self, pool: Pool, budget: Budget) -> list[int]:

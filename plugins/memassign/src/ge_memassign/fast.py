@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
-from ge_core.api import Budget, MemoryProblem, Placement
+from ge_core.api import Budget, MemoryProblem, Placement, collector_paused
 from ge_memassign.conflicts import Conflicts
 from ge_memassign.firstfit import first_fit
 from ge_memassign.lanes import by_stream
@@ -25,10 +24,11 @@ class Fast:
     def assign(self, problem: MemoryProblem, budget: Budget) -> Placement:
         """A place for every cluster. Raises `PlanError` where a fixed place can't be met."""
         offsets = [0] * len(problem.clusters)
-        for name, clusters in problem.by_pool().items():
-            pool = Pool(problem, name, clusters)
-            found, _ = quick(pool, budget)
-            pool.write(found, offsets)
+        with collector_paused():
+            for name, clusters in problem.by_pool().items():
+                pool = Pool(problem, name, clusters)
+                found, _ = quick(pool, budget)
+                pool.write(found, offsets)
         return Placement(tuple(offsets), cut_short=budget.cut_short)
 
 
@@ -41,13 +41,8 @@ def quick(pool: Pool, budget: Budget) -> tuple[list[int], Conflicts | None]:
     """The best quick answer for one pool, and its conflicts where they were needed."""
     best: list[int] | None = None
     peak = 0
-    sweeps = (
-        best_fit,
-        partial(best_fit, backwards=True),
-        partial(by_stream, solve=lambda lane: quick(lane, budget)[0]),
-    )
-    for sweep in sweeps:
-        found = sweep(pool)
+    for backwards in (False, True):
+        found = best_fit(pool, backwards=backwards)
         if found is not None and (best is None or pool.peak(found) < peak):
             best, peak = found, pool.peak(found)
         if best is not None and peak <= pool.bound:
@@ -55,7 +50,8 @@ def quick(pool: Pool, budget: Budget) -> tuple[list[int], Conflicts | None]:
     # Without a sweep's answer (fixed or borrowed places) there is no way around the pairs.
     conflicts = Conflicts(pool, pair_limit(pool) if best is not None else 1 << 62)
     if best is not None and not conflicts.complete:
-        return best, None
+        found = by_stream(pool, lambda lane: quick(lane, budget)[0])
+        return (best if found is None or pool.peak(found) >= peak else found), None
     work = 0
     for _, order in orders(pool):
         ceiling = None if best is None else peak - 1
