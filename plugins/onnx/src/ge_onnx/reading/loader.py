@@ -128,8 +128,8 @@ class Loader:
             if work is not None:
                 yield work
         self._declare(scope, proto.value_info)
-        self._declare(scope, proto.output)
         self._add_outputs(proto, scope)
+        self._declare(scope, proto.output)
 
     def _set_graph_facts(self, graph: Graph, proto: GraphProto) -> None:
         graph.set_graph_attr("onnx.name", proto.name)

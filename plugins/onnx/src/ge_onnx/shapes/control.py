@@ -20,6 +20,7 @@ _PATIENCE: Final = 4
 def if_types(sweep: Sweep, node: Node) -> Work:
     """An If has what both of its branches have in common, or all of one that is sure to run."""
     results: list[list[TensorDesc]] = []
+    _check_type(node, node.inputs[0].desc, "bool", "cond")
     condition = sweep.known.array(node.inputs[0].source)
     taken = None
     if condition is not None and condition.size == 1:
@@ -44,6 +45,8 @@ def loop_types(sweep: Sweep, node: Node) -> Work:
     body = _body(sweep, node)
     captured = int(node.attrs.get("captured", 0))
     carried = len(node.inputs) - 2 - captured
+    _check_type(node, node.inputs[0].desc, "int64", "M")
+    _check_type(node, node.inputs[1].desc, "bool", "cond")
     data = {graph_input.attrs["_parent_node_index"]: graph_input for graph_input in body.data_nodes}
     for at, dtype in ((0, "int64"), (1, "bool")):
         desc = _scalar(data[at], dtype)
@@ -53,6 +56,7 @@ def loop_types(sweep: Sweep, node: Node) -> Work:
     slots = [data[2 + at] for at in range(carried)]
     yield _settle(sweep, node, body, slots, 2, 1)
     results = _results(body)
+    _check_type(node, results[0], "bool", "body")
     for at, output in enumerate(node.outputs):
         if at < carried:
             sweep.describe(output, slots[at].outputs[0].desc)
@@ -205,6 +209,16 @@ def _check_formal(data: Node, desc: TensorDesc) -> None:
             f"the body declares its input as {declared}, it is handed {desc.dtype}",
             node=data.name,
             field="graph.input.type",
+        )
+
+
+def _check_type(node: Node, desc: TensorDesc | None, dtype: str, field: str) -> None:
+    if desc is None or desc == UNKNOWN:
+        return
+    if desc.dtype != dtype:
+        what = "no tensor" if desc.dtype == "undefined" else desc.dtype
+        raise InputFileError(
+            f"{node.op} needs {dtype} here, this is {what}", node=node.name, field=field
         )
 
 

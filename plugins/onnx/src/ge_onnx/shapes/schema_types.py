@@ -6,7 +6,7 @@ crossing into onnx's C++ per node.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -175,20 +175,32 @@ def check_types(schema: defs.OpSchema, inputs: Sequence[TensorDesc | None]) -> N
 
 
 def _type_name(desc: TensorDesc) -> str | None:
-    """A type as schemas write it; None where it is unknown or not a tensor."""
-    if desc.dtype == "undefined":
-        return None
-    names = {
-        "float32": "float",
-        "float64": "double",
-        "float8_e4m3fn": "float8e4m3fn",
-        "float8_e4m3fnuz": "float8e4m3fnuz",
-        "float8_e5m2": "float8e5m2",
-        "float8_e5m2fnuz": "float8e5m2fnuz",
-        "float8_e8m0fnu": "float8e8m0",
-        "float4_e2m1fn": "float4e2m1",
-    }
-    return f"tensor({names.get(desc.dtype, desc.dtype)})"
+    """A type as schemas write it; None where it is unknown."""
+    plain = desc.attrs.get(TYPE_ATTR)
+    if plain is not None:
+        return _plain_name(plain)
+    return None if desc.dtype == "undefined" else _plain_name({"tensor": desc.dtype})
+
+
+def _plain_name(plain: Mapping[str, Any]) -> str | None:
+    for key, word in (("sequence", "seq"), ("optional", "optional")):
+        if key in plain:
+            inner = _plain_name(plain[key])
+            return None if inner is None else f"{word}({inner})"
+    dtype = plain.get("tensor")
+    return f"tensor({_SCHEMA_NAMES.get(dtype, dtype)})" if dtype else None
+
+
+_SCHEMA_NAMES: Final = {
+    "float32": "float",
+    "float64": "double",
+    "float8_e4m3fn": "float8e4m3fn",
+    "float8_e4m3fnuz": "float8e4m3fnuz",
+    "float8_e5m2": "float8e5m2",
+    "float8_e5m2fnuz": "float8e5m2fnuz",
+    "float8_e8m0fnu": "float8e8m0",
+    "float4_e2m1fn": "float4e2m1",
+}
 
 
 def _settles_shapes(op: str, at: int, value: Array) -> bool:
