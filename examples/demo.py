@@ -14,16 +14,19 @@ MODELS = Path(__file__).parent / "models"
 
 def main() -> int:
     """Compile every model of `examples/models`; 0 where all are proved and bit-exact."""
-    good = True
-    for entry in json.loads((MODELS / "index.json").read_text()):
-        print(f"{entry['file']}  ({entry['licence']}; {entry['source']})")
-        for level in ("O3", "O4"):
-            good &= show(entry, level)
-        print()
-    return 0 if good else 1
+    entries = json.loads((MODELS / "index.json").read_text())
+    return 0 if all([show(entry) for entry in entries]) else 1
 
 
-def show(entry: dict[str, Any], level: str) -> bool:
+def show(entry: dict[str, Any]) -> bool:
+    """One model: GE's own rules (O3), then all that the proof allows (O4)."""
+    print(f"{entry['file']}  ({entry['licence']}; {entry['source']})")
+    good = all([show_level(entry, level) for level in ("O3", "O4")])
+    print()
+    return good
+
+
+def show_level(entry: dict[str, Any], level: str) -> bool:
     """One model at one level: figures, proof, check, and two reasons."""
     feeds = entry["feeds"]
     shapes = {name: tuple(feed["shape"]) for name, feed in feeds.items()}

@@ -2,7 +2,7 @@
 
 GE needs no such table, as it takes effects from attributes alone. The proof does: what nobody lists
 is taken to be pure too, but then every compile says so. A short list of common types; a plugin's
-`ge_register_ops` adds others.
+`ge_register_ops` adds others, and may say more of those that are listed (in-place ability, ...).
 """
 
 from __future__ import annotations
@@ -43,4 +43,4 @@ Where
 def register_pure_ops(ops: OpRegistry) -> None:
     """Declare them for graphs from GE."""
     for name in (*ELEMENTWISE, *OTHERS):
-        ops.add(OpTraits(name), "ge")
+        ops.add_default(OpTraits(name), "ge")

@@ -18,6 +18,7 @@ class OpRegistry:
 
     def __init__(self) -> None:
         self._table: dict[tuple[str, str], OpTraits] = {}
+        self._defaults: dict[tuple[str, str], OpTraits] = {}
         self._unknown: dict[str, OpTraits] = {}
 
     def add(self, traits: OpTraits, source: str = "*") -> None:
@@ -36,6 +37,10 @@ class OpRegistry:
                     owner=known.owner or None,
                 )
 
+    def add_default(self, traits: OpTraits, source: str) -> None:
+        """Say what holds for an op unless somebody declares more of it with `add`."""
+        self._defaults.setdefault((source, traits.op), traits)
+
     def traits(self, node: Node) -> OpTraits:
         """The traits of a node's op; of an undeclared one: an ordinary reader."""
         assert node.graph is not None
@@ -43,7 +48,7 @@ class OpRegistry:
 
     def of(self, op: str, source: str) -> OpTraits:
         """The traits of an op type."""
-        found = self._table.get((source, op))
+        found = self._table.get((source, op)) or self._defaults.get((source, op))
         if found is None:
             found = self._unknown.get(op)
         if found is None:
@@ -56,16 +61,17 @@ class OpRegistry:
 
     def __iter__(self) -> Iterator[tuple[str, OpTraits]]:
         """(source, traits), sorted."""
-        for (source, _), traits in sorted(self._table.items(), key=lambda item: item[0]):
-            yield source, traits
+        for source, op in sorted({**self._defaults, **self._table}):
+            yield source, self.of(op, source)
 
     def __len__(self) -> int:
-        return len(self._table)
+        return len({**self._defaults, **self._table})
 
     def fork(self) -> OpRegistry:
         """A registry with the same entries, for staging a plugin's additions."""
         twin = OpRegistry()
         twin._table.update(self._table)
+        twin._defaults.update(self._defaults)
         return twin
 
     def absorb(self, staged: OpRegistry, owner: Owner) -> None:
@@ -82,3 +88,5 @@ class OpRegistry:
                     owner=f"{taken.owner or 'the kernel'}, {owner}",
                 )
             self._table[source, op] = replace(traits, owner=str(owner))
+        for (source, op), traits in staged._defaults.items():
+            self._defaults.setdefault((source, op), replace(traits, owner=str(owner)))

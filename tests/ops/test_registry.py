@@ -69,3 +69,14 @@ def test_an_unknown_kind_is_an_error() -> None:
     """The kinds are a closed list."""
     with pytest.raises(ValueError, match="kind 'magic' is none of"):
         OpTraits("X", kind="magic")
+
+
+def test_a_plugin_may_say_more_of_an_op_than_the_kernels_table() -> None:
+    """GE's pure ops are known; declaring one of them with more traits is no second declaration."""
+    ops = builtin()
+    assert ops.of("Relu", "ge").known
+    staged = OpRegistry()
+    staged.add(OpTraits("Relu", inplace=((0, 0),)), "ge")
+    ops.absorb(staged, ACME)
+    assert ((0, 0),) == ops.of("Relu", "ge").inplace
+    assert not ops.of("Relu", "onnx").known
