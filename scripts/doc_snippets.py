@@ -200,15 +200,20 @@ def _pattern(expected: str) -> re.Pattern[str]:
 
 
 def _shortened(expected: str, got: str) -> str:
-    """A true output, cut where the expected one was cut on a line of its own."""
+    """A true output, masked where the expected one was, and cut where that was cut."""
     shown = expected.splitlines()
+    masks = [line for line in shown if ANYTHING in line and line.strip() != ANYTHING]
     cuts = [at for at, line in enumerate(shown) if line.strip() == ANYTHING]
-    lines = got.splitlines()
+    lines = [_masked(line, masks) for line in got.splitlines()]
     if len(cuts) == 1:
         head, tail = cuts[0], len(shown) - cuts[0] - 1
         if head + tail < len(lines):
             lines = [*lines[:head], shown[cuts[0]], *lines[len(lines) - tail :]]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _masked(line: str, masks: list[str]) -> str:
+    return next((mask for mask in masks if _pattern(mask).fullmatch(line + "\n")), line)
 
 
 # ---- commands ------------------------------------------------------------------------------------
