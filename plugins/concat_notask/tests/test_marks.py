@@ -249,3 +249,47 @@ def test_pieces_start_at_whole_elements_of_every_view(run: Run, generic: Target)
         assert final is not None
         codes.append(final.code)
     assert codes == ["NO_TASK", "UNALIGNED_PIECE"]
+
+
+def phony(op: str, fed: OutputAnchor, b: GraphBuilder) -> None:
+    """A join or split without a kernel, between collectives and with a 30-byte piece."""
+    small = TensorDesc.make("float16", (15, 16))
+    rest = TensorDesc.make("float16", (17, 16))
+    if op == "PhonySplit":
+        cut = b.node(op, fed, name="phony", outputs=[small, rest])
+        b.net_output(*(b.op("HcomAllReduce", o, name=f"r{o.index}") for o in cut.outputs))
+        return
+    pieces = [b.op("Relu", fed, name=f"p{at}", outputs=[d]) for at, d in enumerate((small, rest))]
+    b.net_output(b.op("HcomAllReduce", b.op(op, *pieces, name="phony", outputs=[HALF]), name="r"))
+
+
+@pytest.mark.parametrize("op", ["PhonyConcat", "PhonySplit"])
+def test_what_has_no_kernel_is_marked(op: str, run: Run) -> None:
+    """Phony joins and splits are marked whatever size or reader they have, as in GE."""
+    b = GraphBuilder()
+    phony(op, computed(b, "x"), b)
+    final = run(b.graph).final("phony")
+    assert final is not None and final.code == "NO_TASK"
+    assert is_marked(b.graph.node("phony"))
+
+
+def test_what_has_no_kernel_is_still_judged(run: Run) -> None:
+    """A phony split of a constant, and a phony join of a graph input, can't be laid out."""
+    b = GraphBuilder()
+    phony("PhonySplit", b.const("w", bytes(BYTES), (32, 16), "float16"), b)
+    codes = [run(b.graph).final("phony")]
+    b = GraphBuilder()
+    b.net_output(b.op("PhonyConcat", b.data("x", desc=HALF), name="phony", outputs=[HALF]))
+    codes.append(run(b.graph).final("phony"))
+    assert [final.code for final in codes if final] == ["FIXED_MEMORY", "FIXED_MEMORY"]
+
+
+def test_others_see_the_marks_of_what_has_no_kernel(run: Run) -> None:
+    """A Concat listed before a phony one that shares its operand comes second all the same."""
+    b = GraphBuilder()
+    shared = computed(b, "p")
+    join = concat(b, shared, computed(b, "q"))
+    held = b.op("PhonyConcat", shared, computed(b, "r"), name="phony", outputs=[join.desc])
+    b.net_output(b.op("Relu", join, name="r0"), b.op("Relu", held, name="r1"))
+    codes = {r.node: r.code for r in run(b.graph).finals()}
+    assert codes == {"phony": "NO_TASK", "join": "CLAIMED"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from ge_concat_notask.join_rules import JoinRules
+from ge_concat_notask.join_rules import PHONY, JoinRules
 from ge_concat_notask.marks import is_marked, mark_join, unmark
 from ge_concat_notask.peak import Listing, early_bytes
 from ge_concat_notask.pieces import total_bytes
@@ -30,6 +30,8 @@ class JoinPass(GraphPass, codes=COMMON_CODES | JOIN_CODES):
     def run(self, graph: Graph, ctx: PassContext) -> None:
         """Judge every join of one graph."""
         nodes = [node for node in graph.nodes if ctx.ops.kind(node) == self.op_kind]
+        # What has no kernel comes first: GE marks it long before, and others see its marks.
+        nodes.sort(key=lambda node: node.op != PHONY)
         if not nodes:
             return
         scene = scene_refusal(graph)
@@ -38,7 +40,7 @@ class JoinPass(GraphPass, codes=COMMON_CODES | JOIN_CODES):
         for node in nodes:
             if is_marked(node):
                 ctx.applied(node, "MARKED_BEFORE")
-            elif node.op not in self.targets:
+            elif node.op not in (*self.targets, PHONY):
                 ctx.missed(node, "OP_TYPE", bytes=_bytes(node), op=node.op)
             elif scene is not None:
                 _say(ctx, node, scene, None)

@@ -30,6 +30,8 @@ from ge_core.api import (
 
 _ON_CHIP: Final = ("L1", "L2", "UB")
 _ON_CHIP_NAME: Final = "lxslice"
+PHONY: Final = "PhonyConcat"
+"""A join without a kernel, put into graphs to say that tensors lie together."""
 
 
 class JoinRules:
@@ -65,6 +67,9 @@ class JoinRules:
         if has_unknown_shape(self.node):
             yield refuse("UNKNOWN_SHAPE", self.node)
             return
+        if self.node.op == PHONY:
+            yield from self._phony()
+            return
         if in_unknown_graph(self.node):
             yield refuse("UNKNOWN_GRAPH")
         for at in range(len(self.operands)):
@@ -95,9 +100,7 @@ class JoinRules:
             yield refuse("SCALAR_OPERAND", edge, at=at)
         if len(self.node.inputs) > 1:
             yield from self._size(at)
-        first = self._first_at[self._source(chain)]
-        if first != at:
-            yield refuse("SAME_SOURCE", (chain.root, edge), edge=edge, first=first, at=at)
+        yield from self._twice(at)
         setting = self.setting
         yield from producers.fixed_memory(chain, setting, edge)
         if not chain.complete:
@@ -111,6 +114,12 @@ class JoinRules:
         yield from producers.claimed(behind, setting, edge)
         yield from producers.also_result(chain, setting, edge)
         yield from producers.laid_out(behind, setting, edge)
+
+    def _twice(self, at: int) -> Iterator[Refusal]:
+        edge, chain = self.operands[at], self.chains[at]
+        first = self._first_at[self._source(chain)]
+        if first != at:
+            yield refuse("SAME_SOURCE", (chain.root, edge), edge=edge, first=first, at=at)
 
     def _size(self, at: int) -> Iterator[Refusal]:
         desc, chain = self.descs[at], self.chains[at]
@@ -141,6 +150,17 @@ class JoinRules:
                 if not self.setting.is_placed(reader.node):
                     yield refuse("VIRTUAL_READER", reader, reader=reader.node.name)
                     break
+
+    def _phony(self) -> Iterator[Refusal]:
+        """A join that has no kernel: GE marks it whatever is around it; we ask that it be right."""
+        for at, (edge, chain) in enumerate(zip(self.operands, self.chains, strict=True)):
+            yield from (found for found in self._size(at) if found.code != "UNALIGNED_PIECE")
+            yield from self._twice(at)
+            yield from producers.fixed_memory(chain, self.setting, edge)
+            yield from producers.from_subgraph(chain, self.setting, edge)
+            yield from producers.claimed(chain.outputs, self.setting, edge)
+        yield from self.axis_refusals()
+        yield from self._beyond_ge()
 
     # ---- ours ----------------------------------------------------------------------------------
 

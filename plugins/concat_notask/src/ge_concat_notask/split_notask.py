@@ -15,7 +15,7 @@ from ge_concat_notask.pieces import total_bytes
 from ge_concat_notask.refusal import COMMON_CODES, SPLIT_CODES, Refusal, refuse, the_one_edge
 from ge_concat_notask.scene import scene_refusal
 from ge_concat_notask.setting import Setting
-from ge_concat_notask.split_rules import SplitRules
+from ge_concat_notask.split_rules import PHONY, SplitRules
 from ge_core.api import Graph, GraphPass, InputAnchor, Node, PassContext
 
 
@@ -33,6 +33,8 @@ class SplitNotaskPass(GraphPass, codes=COMMON_CODES | SPLIT_CODES):
     def run(self, graph: Graph, ctx: PassContext) -> None:
         """Judge every split of one graph, in listing order."""
         nodes = [node for node in graph.nodes if ctx.ops.kind(node) == "split"]
+        # What has no kernel comes first: GE marks it long before, and others see its marks.
+        nodes.sort(key=lambda node: node.op != PHONY)
         if not nodes:
             return
         scene = scene_refusal(graph)
@@ -42,7 +44,7 @@ class SplitNotaskPass(GraphPass, codes=COMMON_CODES | SPLIT_CODES):
             if is_marked(node):
                 ctx.applied(node, "MARKED_BEFORE")
                 continue
-            if node.op not in _TARGETS:
+            if node.op not in (*_TARGETS, PHONY):
                 _say(ctx, node, refuse("OP_TYPE", op=node.op), None)
                 continue
             if scene is not None:

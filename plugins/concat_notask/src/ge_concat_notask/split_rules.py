@@ -34,6 +34,8 @@ _COLLECTIVES: Final = (
     "HcomReduce",
 )
 _AI_CORE: Final = 1
+PHONY: Final = "PhonySplit"
+"""A split without a kernel, put into graphs to say that tensors are parts of another."""
 _BORROWED: Final = ("data", "constant", "variable")
 
 
@@ -60,6 +62,9 @@ class SplitRules:
         if not chain.complete:
             yield refuse("UNTRACED_SOURCE", chain.root, edge=edge)
             return
+        if self.node.op == PHONY:
+            yield from self._phony(edge, chain)
+            return
         yield from self._axis(edge)
         yield from self._sizes(edge, chain)
         yield from self._producers(edge, chain)
@@ -70,6 +75,18 @@ class SplitRules:
                 yield refuse("ON_CHIP_MEMORY", memory=kind)
         if in_unknown_graph(self.node):
             yield refuse("UNKNOWN_GRAPH")
+        yield from self._overwritten(edge, chain)
+        yield from self._kinds(chain)
+
+    def _phony(self, edge: InputAnchor, chain: Chain) -> Iterator[Refusal]:
+        """A split without a kernel: GE marks it whatever is around it; we ask that it be right."""
+        yield from self._axis(edge)
+        sizes = self._sizes(edge, chain)
+        yield from (found for found in sizes if found.code != "UNALIGNED_PIECE")
+        yield from self._fixed(edge, chain)
+        yield from producers.from_subgraph(chain, self.setting, edge)
+        yield from producers.claimed(chain.outputs, self.setting, edge)
+        yield from producers.also_result(chain, self.setting, edge)
         yield from self._overwritten(edge, chain)
         yield from self._kinds(chain)
 
