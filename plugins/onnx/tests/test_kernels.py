@@ -306,6 +306,14 @@ CASES: dict[str, tuple[str, int, list[Array | None], Attrs, int]] = {
     "dropout of old": ("Dropout", 10, [IMAGE], {}, 1),
     "matmul": ("MatMul", 13, [draw(3, 5, 4), draw(4, 6)], {}, 1),
     "gemm": ("Gemm", 13, [draw(5, 4), draw(6, 4), draw(6)], {"transB": 1, "alpha": 0.5}, 1),
+    "gemm turned": (
+        "Gemm",
+        11,
+        [draw(4, 5), draw(4, 6), draw(5, 6)],
+        {"transA": 1, "beta": 0.25},
+        1,
+    ),
+    "gemm of two": ("Gemm", 11, [draw(5, 4), draw(4, 6)], {}, 1),
     "clip of old": ("Clip", 6, [IMAGE], {"min": -0.5, "max": 0.5}, 1),
     "integer division": ("Div", 14, [ints(-7, 7, -8), ints(2, -2, 3)], {}, 1),
 }
@@ -410,7 +418,9 @@ def test_double_precision(tmp_path: Path, interpret: Interpret) -> None:
 
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
-@pytest.mark.parametrize("op", ["Conv", "Softmax", "Gelu", "Sigmoid", "Erf", "AveragePool"])
+@pytest.mark.parametrize(
+    "op", ["Conv", "Softmax", "Gelu", "Sigmoid", "Erf", "AveragePool", "MatMul"]
+)
 def test_half_precision(tmp_path: Path, interpret: Interpret, kind: str, op: str) -> None:
     """Sixteen-bit floats are computed in more and rounded once."""
     import ml_dtypes
@@ -420,8 +430,8 @@ def test_half_precision(tmp_path: Path, interpret: Interpret, kind: str, op: str
     attrs: Attrs = {"kernel_shape": [2, 2]} if op == "AveragePool" else {}
     if op == "Conv":
         inputs.append(draw(3, 2, 2, 2).astype(dtype))
-    if op == "Sigmoid":
-        attrs = {}
+    if op == "MatMul":
+        inputs.append(draw(5, 4).astype(dtype))
     model, fed = one_node(op, 22, inputs, attrs)
     path = tmp_path / "m.onnx"
     path.write_bytes(model.SerializeToString())

@@ -46,7 +46,7 @@ class OnnxFrontend:
         shapes = dict(input_shapes or {})
         try:
             check_text(model)
-            bindings = bind(model.graph, shapes)
+            bindings = bind(model, shapes)
             model = expand_graph_ops(model)
             with collector_paused():
                 loaded = Loader(model, path.parent, _limit(), bindings).load()

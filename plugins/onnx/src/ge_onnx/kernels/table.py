@@ -7,6 +7,7 @@ from typing import Final
 from ge_onnx.kernels import (
     conv,
     functions,
+    linear,
     moves,
     norm,
     optionals,
@@ -26,6 +27,7 @@ KERNELS: Final[dict[str, list[tuple[int, Kernel | None]]]] = {
     "DequantizeLinear": [(1, quantized.dequantize), (19, None)],
     "Erf": [(1, functions.erf)],
     "GRU": [(1, recurrent.gru)],
+    "Gemm": [(7, linear.gemm)],
     "Gelu": [(1, functions.gelu)],
     "GlobalAveragePool": [(1, pool.global_average_pool)],
     "GlobalLpPool": [(1, pool.global_lp_pool)],
@@ -35,6 +37,7 @@ KERNELS: Final[dict[str, list[tuple[int, Kernel | None]]]] = {
     "LRN": [(1, norm.local_response)],
     "LSTM": [(1, recurrent.lstm)],
     "LogSoftmax": [(1, norm.log_softmax_flat), (13, norm.log_softmax)],
+    "MatMul": [(1, linear.mat_mul)],
     "MaxPool": [(1, pool.max_pool)],
     "Optional": [(15, optionals.make)],
     "OptionalGetElement": [(15, optionals.element)],

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from onnx import GraphProto, TypeProto
+from onnx import ModelProto, TypeProto
 
 from ge_core.api import Graph, UnknownNameError, UsageError, near_matches
 from ge_onnx import ops
 
 
-def bind(graph: GraphProto, shapes: Mapping[str, Sequence[int]]) -> dict[str, int]:
+def bind(model: ModelProto, shapes: Mapping[str, Sequence[int]]) -> dict[str, int]:
     """Sizes of symbolic dimensions that follow from given shapes.
 
     A name stands for one size everywhere in a graph, unless it is none ("?", "-1") or the given
@@ -19,11 +19,19 @@ def bind(graph: GraphProto, shapes: Mapping[str, Sequence[int]]) -> dict[str, in
     Raises:
         UsageError: an unknown input, or a shape that contradicts the input's type.
     """
-    types = {info.name: info.type for info in graph.input}
+    types = {info.name: info.type for info in model.graph.input}
+    if model.ir_version < 4:
+        # Initializers had to be listed as inputs, and were none.
+        for tensor in model.graph.initializer:
+            types.pop(tensor.name, None)
     found: dict[str, set[int]] = {}
     for name, shape in shapes.items():
         if name not in types:
-            raise UnknownNameError(f"no input {name!r}", near=near_matches(name, types))
+            raise UnknownNameError(
+                f"no input {name!r}",
+                near=near_matches(name, types),
+                hint="the inputs are " + ", ".join(repr(known) for known in sorted(types)[:20]),
+            )
         for symbol, size in _fit(name, types[name], shape):
             found.setdefault(symbol, set()).add(size)
     return {
