@@ -45,10 +45,11 @@ def total(segments: Iterable[Segment]) -> int:
 class Builder:
     """Appends segments and merges neighbours."""
 
-    __slots__ = ("_done",)
+    __slots__ = ("_done", "_has_lace")
 
     def __init__(self) -> None:
         self._done: list[Segment] = []
+        self._has_lace = False
 
     def extend(self, segments: Iterable[Segment]) -> Builder:
         """Append several."""
@@ -90,9 +91,11 @@ class Builder:
                     done[-1] = 1, ((source, last[1], last[2] + row, 0),)
                     return
         done.append((1, ((source, start, row, 0),)))
-        self._close_period()
+        if self._has_lace:
+            self._close_period()
 
     def _append_lace(self, count: int, parts: tuple[Part, ...]) -> None:
+        self._has_lace = True
         done = self._done
         if done and done[-1][0] > 1:
             known, before = done[-1]

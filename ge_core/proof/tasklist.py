@@ -21,11 +21,12 @@ from ge_core.tasks import Task, TaskList
 class _Open:
     """A group that tasks are being added to, and the call that it belongs to."""
 
-    __slots__ = ("caller", "group")
+    __slots__ = ("caller", "group", "last")
 
     def __init__(self, group: Group, caller: Step | None) -> None:
         self.group = group
         self.caller = caller
+        self.last: Step | None = None
 
 
 class TaskReader:
@@ -96,7 +97,7 @@ class TaskReader:
             step = level.caller
             if step is not None and _is(step, task):
                 return step
-            last = next((i for i in reversed(level.group.items) if isinstance(i, Step)), None)
+            last = level.last
             if last is not None and last.node.subgraphs and _is(last, task):
                 return last
         return None
@@ -142,7 +143,8 @@ class TaskReader:
             self._complain(task, "no task", f"one of kind {task.kind}")
             return
         self._check_regions(task, frame, node)
-        level.group.items.append(Step(frame, node, facts, task.stream))
+        level.last = Step(frame, node, facts, task.stream)
+        level.group.items.append(level.last)
 
     def _close_to(self, task: Task, stack: list[_Open]) -> None:
         """Leave the groups that a task does not lie in."""
@@ -158,8 +160,7 @@ class TaskReader:
         if caller is not None:
             stack.pop()
         else:
-            items = stack[-1].group.items
-            caller = next((item for item in reversed(items) if isinstance(item, Step)), None)
+            caller = stack[-1].last
         if caller is None or (*caller.frame.call, caller.node.name) != task.call:
             return None
         graph = node.graph
