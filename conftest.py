@@ -5,6 +5,10 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Two test processes with a thread per core each fight: matrices here are small.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
 SOAK = os.environ.get("GE_SOAK") == "1"
 
 # `ci` gives the same examples on every machine; what varies is the order of the tests, whose seed

@@ -1,7 +1,8 @@
 """Scale: chains, branches and joins with moves at 10k, 100k and 1M nodes.
 
-Every size runs in a process of its own, so that peak memory is that size's. `build` makes the graph,
-`sort` orders it, `scan` looks at every edge; `compile` is the whole of O3 with plan and proof.
+Every size runs in a process of its own, so that peak memory is that size's. `build` makes the
+graph, `sort` orders it, `scan` looks at every edge; `compile` is the whole of O3 with plan and
+proof.
 """
 
 from __future__ import annotations

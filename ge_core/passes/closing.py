@@ -18,9 +18,12 @@ from ge_core.passes.remarks import Hint, Remark, RemarkKind
 KERNEL = "ge_core"
 """The pass that remarks of the kernel itself name."""
 
-PASS_OFF = Code("PASS_OFF", "pass {pass_name} is off ({why})", giver=KERNEL)
+PASS_OFF = Code("PASS_OFF", "pass {pass_name} is off ({why})", "switch", giver=KERNEL)
 NO_RULE_AT_LEVEL = Code(
-    "NO_RULE_AT_LEVEL", "no pass that runs at level {level} has a rule for it", giver=KERNEL
+    "NO_RULE_AT_LEVEL",
+    "no pass that runs at level {level} has a rule for it",
+    "level",
+    giver=KERNEL,
 )
 KERNEL_CODES = (PASS_OFF, NO_RULE_AT_LEVEL)
 
@@ -97,6 +100,7 @@ def _remark(
         reason=code.text.format(**fields),
         bytes=copied_bytes(node, kind),
         hint=hint,
+        rule=code.rule,
         data=fields,
     )
 

@@ -1,8 +1,8 @@
 """Fill the emptied weights of a `*.stub.onnx` model with seeded random values.
 
-A stub keeps every node, name, shape and dtype of the source model. Floating-point initialisers above
-1 KiB carry no data and the doc string "stub"; their values come from a generator seeded by the name,
-scaled by fan-in, so that two runs give the same bytes.
+A stub keeps every node, name, shape and dtype of the source model. Floating-point initialisers
+above 1 KiB carry no data and the doc string "stub"; their values come from a generator seeded by
+the name, scaled by fan-in, so that two runs give the same bytes.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import pytest
 
 from ge_core.errors import LimitExceeded
 from ge_core.ir import Graph, GraphBuilder, Node
-from ge_core.passes.walker import MAX_DEPTH, MANY_PREDECESSORS, VISITS_PER_NODE, Walk
+from ge_core.passes.walker import MANY_PREDECESSORS, MAX_DEPTH, VISITS_PER_NODE, Walk
 
 
 def walked(

@@ -194,10 +194,10 @@ class Machine:
         """What a graph input, constant or variable holds at first, in memory of its own."""
         kind = self.ops.kind(node)
         if kind == "data":
-            return copied(fed(node, self._feeds))
+            return copied(fed(node, self._feeds, self.kernels))
         if kind == "variable" and node.name in self._feeds:
-            return copied(fed(node, self._feeds))
-        value = stored(node)
+            return copied(fed(node, self._feeds, self.kernels))
+        value = stored(node, self.kernels)
         if kind == "constant" and self.is_reference and isinstance(value, np.ndarray):
             # What writes a constant gets a copy, see `operate`.
             value.flags.writeable = False

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
-from ge_core.api import Graph, Node, OpRegistry, TensorDesc
+from ge_core.api import Graph, KernelContext, Kernels, Node, OpRegistry, TensorDesc
 from ge_runtime.dtypes import from_storage, is_stored, numpy_dtype, sub_byte_bits
 from ge_runtime.errors import ExecutionError
 from ge_runtime.kernels.standin import named_tensor
@@ -91,7 +91,7 @@ def _some_shape(desc: TensorDesc) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def fed(node: Node, feeds: Mapping[str, Any]) -> Any:
+def fed(node: Node, feeds: Mapping[str, Any], kernels: Kernels | None = None) -> Any:
     """The value of a graph input, as an array of its dtype; its default where none is given.
 
     Raises:
@@ -103,7 +103,7 @@ def fed(node: Node, feeds: Mapping[str, Any]) -> Any:
         if input_name(node) in feeds or node.name in feeds:
             return None
         if node.value is not None:
-            return stored(node)
+            return stored(node, kernels)
         raise ExecutionError(f"no value for input {input_name(node)!r}")
     if isinstance(value, (list, tuple)) and desc.dtype == "undefined":
         return [np.asarray(item) for item in value]
@@ -120,9 +120,17 @@ def fed(node: Node, feeds: Mapping[str, Any]) -> Any:
     return array
 
 
-def stored(node: Node) -> Any:
-    """The value of a constant or variable: its bytes, else something that follows from its name."""
+def stored(node: Node, kernels: Kernels | None = None) -> Any:
+    """The value of a constant or variable: its bytes, else something that follows from its name.
+
+    How texts are written as bytes is the business of the source's own kernel for Const.
+    """
     desc = node.outputs[0].desc
+    if node.value is not None and not is_stored(desc.dtype) and kernels is not None:
+        assert node.graph is not None
+        entry = kernels.find("Const", node.graph.source)
+        if entry is not None and entry.op is not None:
+            return kernels.load(entry)(node, [], cast(KernelContext, None))[0]
     if node.value is None or not is_stored(desc.dtype) or desc.data_bytes is None:
         return named_tensor(desc, "\0".join(node.origin) or node.name)
     raw = np.frombuffer(node.value.read(), np.uint8)
