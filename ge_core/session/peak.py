@@ -16,8 +16,10 @@ from ge_core.memory.bound import lower_bound
 from ge_core.passes.environment import Environment, Retraction
 from ge_core.session.planning import Planner
 
-MAX_WORK: Final = 8_000
+MAX_WORK: Final = 24_000
 """Clusters placed in all trials together, at most: bounds the search, the same on every machine."""
+TRIAL_STEPS: Final = 300_000
+"""Steps that the assigner may search in one trial; the plan that is kept gets its full search."""
 MIN_TRIALS: Final = 8
 """Trials that are made in any case."""
 
@@ -103,7 +105,8 @@ class _Search:
         if lower_bound(problem, ARENA) > self.allowed:
             return False
         self.work += len(problem.clusters)
-        return _peak(self.planner.place(problem, facts)) <= self.allowed
+        plan = self.planner.place(problem, facts, steps=TRIAL_STEPS)
+        return _peak(plan) <= self.allowed
 
     def _settle(self, taken: Sequence[Retraction]) -> Plan:
         for item in taken:

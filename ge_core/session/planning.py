@@ -43,10 +43,14 @@ class Planner:
         """
         return self.place(*self.problem(graph))
 
-    def place(self, problem: MemoryProblem, facts: PlanFacts) -> Plan:
-        """The checked plan of a problem that was built before; raises as `plan` does."""
+    def place(self, problem: MemoryProblem, facts: PlanFacts, *, steps: int | None = None) -> Plan:
+        """The checked plan of a problem that was built before; raises as `plan` does.
+
+        Args:
+            steps: bound on the assigner's search; its own by default.
+        """
         owner = str(self.kernel.assigners.entry(self.assigner_name).owner)
-        placement = self._assign(problem, owner)
+        placement = self._assign(problem, owner, steps)
         plan = plan_from(problem, placement, facts, level=self.level, owner=owner)
         plan.options = dict(sorted(self.options.items()))
         return plan
@@ -55,10 +59,10 @@ class Planner:
         """What is to be placed."""
         return build_problem(graph, self.kernel.ops, self.target, self.options)
 
-    def _assign(self, problem: MemoryProblem, owner: str) -> Placement:
+    def _assign(self, problem: MemoryProblem, owner: str, steps: int | None) -> Placement:
         assigner = self.kernel.assigners.make(self.assigner_name)
         try:
-            return assigner.assign(problem, Budget(seconds=self.timeout))
+            return assigner.assign(problem, Budget(seconds=self.timeout, steps=steps))
         except GeError as error:
             if error.owner is None:
                 error.owner = owner
