@@ -13,11 +13,13 @@ from typing import Final
 from ge_core.ir import Node, TensorDesc
 from ge_core.ir.dtypes import bits
 from ge_core.ir.formats import NZ_FAMILY, parse_format
-from ge_core.ir.transfer import axis_maps
+from ge_core.ir.transfer import aligned_shape, axis_maps
 from ge_core.proof.literals import constant_ints, declared_axis
 
 _EXPAND_MASK: Final = "_reshape_type_mask"
 _NO_AXIS: Final = -1
+_FIRST_AXIS: Final = frozenset({"ConcatD", "ConcatV2D", "PhonyConcat", "SplitD", "PhonySplit"})
+"""Ops that GE reads as of axis 0 where no attribute says another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ def split_parts(node: Node) -> tuple[int, Cutting] | None:
         source, axis = 1, _given_axis(node, 0)
     elif axis is None and node.op == "SplitV" and len(node.inputs) == 3:
         axis = _given_axis(node, 2)
-    elif axis is None and node.op == "PhonySplit":
+    elif axis is None and node.op in _FIRST_AXIS:
         axis = 0
     if axis is None or source >= len(node.inputs):
         return None
@@ -61,23 +63,42 @@ def pack_parts(node: Node) -> Cutting | None:
     out = node.outputs[0].desc
     descs = [anchor.desc for anchor in node.inputs]
     axis = declared_axis(node, ("axis",)) or 0
-    if not descs or any(desc is None for desc in descs) or not is_plain(out):
+    if not descs or any(desc is None for desc in descs):
         return None
     shape, first = out.shape, descs[0]
     assert first is not None
     if shape is None or first.shape is None or len(shape) != len(first.shape) + 1:
         return None
-    axis = axis + len(shape) if axis < 0 else axis
-    if not 0 <= axis < len(shape) or shape[axis] != len(descs):
+    # The axis is one of the original shape.
+    free = len(shape) if is_plain(out) else _leading(out)
+    axis = axis + len(out.origin_shape or shape) if axis < 0 else axis
+    if not 0 <= axis < free or shape[axis] != len(descs):
         return None
     if (*shape[:axis], *shape[axis + 1 :]) != first.shape or not out.is_static:
         return None
     for desc in descs:
         assert desc is not None
-        if desc.shape != first.shape or desc.dtype != out.dtype or not is_plain(desc):
+        if desc.shape != first.shape or desc.dtype != out.dtype or desc.format != out.format:
+            return None
+        if not is_plain(desc) and not _is_piece_of(out, desc, axis):
             return None
     width = _row_bytes([prod(first.shape[axis:])] * len(descs), out.dtype, prod(shape[:axis]))
     return None if width is None else Cutting(prod(shape[:axis]), width)
+
+
+def _leading(desc: TensorDesc) -> int:
+    """How many of the axes a format transfer leaves where they were, in front of all others."""
+    nz = parse_format(desc.format).primary in NZ_FAMILY
+    return max(0, len(desc.origin_shape or ()) - 2) if nz else 0
+
+
+def _is_piece_of(whole: TensorDesc, piece: TensorDesc, axis: int) -> bool:
+    """Whether a piece is the whole without its axis, stored in the same format."""
+    origin = whole.origin_shape or ()
+    return piece.origin_format == whole.origin_format and piece.origin_shape == (
+        *origin[:axis],
+        *origin[axis + 1 :],
+    )
 
 
 def _operands(node: Node) -> tuple[list[int], int | None]:
@@ -87,7 +108,7 @@ def _operands(node: Node) -> tuple[list[int], int | None]:
     place = {"Concat": 0, "ConcatV2": len(node.inputs) - 1}.get(node.op)
     if place is not None and axis is None:
         return [at for at in every if at != place], _given_axis(node, place)
-    if node.op == "PhonyConcat" and axis is None:
+    if axis is None and node.op in _FIRST_AXIS:
         axis = 0
     return every, axis
 
@@ -155,28 +176,43 @@ def _runtime_axis(whole: TensorDesc, pieces: list[TensorDesc], axis: int) -> int
         return None
     if all(is_plain(desc) for desc in (whole, *pieces)):
         return axis
-    mask = int(whole.attrs.get(_EXPAND_MASK, 0))
-    maps = axis_maps(whole.origin_format, whole.format, len(origin), mask=mask)
-    if maps is None:
+    if parse_format(whole.format).groups > 1:
+        return None  # groups stand outside every axis, and no map knows them
+    mask = whole.attrs.get(_EXPAND_MASK, 0)
+    mask = mask if isinstance(mask, int) else 0
+    pair = whole.origin_format, whole.format
+    maps = axis_maps(*pair, len(origin), mask=mask)
+    granules = aligned_shape(*pair, origin, whole.dtype, mask=mask, stored_width=True)
+    if maps is None or granules is None or len(maps.backward) != len(whole.shape):
         return None
     places = maps.forward[axis]
     outer = places[0]
-    if outer >= len(whole.shape):
-        return None
-    # The axis must be the outermost of those that share its dimension.
+    # The axis must be the outermost of those that share its dimension; what is one doesn't count.
     sharing = maps.backward[outer]
-    if any(other != _NO_AXIS for other in sharing[: sharing.index(axis)]):
-        return None
+    for other in sharing[: sharing.index(axis)]:
+        if other == _NO_AXIS:
+            continue
+        split = len(maps.forward[other]) > 1
+        if -(-origin[other] // granules[other] if split else -origin[other]) != 1:
+            return None
     block = prod(whole.shape[at] for at in places[1:] if at < len(whole.shape))
     if parse_format(whole.format).primary in NZ_FAMILY:
         block = _nz_block(whole.shape, axis, len(origin))
-    # Padding in the middle would be part of the tensor: only the last piece may end in a block.
-    for desc in pieces[:-1]:
-        if desc.origin_shape is None or len(desc.origin_shape) != len(origin):
+    for at, desc in enumerate(pieces):
+        if desc.origin_format != whole.origin_format or not _differs_along(desc, origin, axis):
             return None
-        if block > 1 and desc.origin_shape[axis] % block:
+        # Padding in the middle would be part of the tensor: only the last may end in a block.
+        if block > 1 and at < len(pieces) - 1 and (desc.origin_shape or ())[axis] % block:
             return None
     return outer
+
+
+def _differs_along(desc: TensorDesc, origin: tuple[int, ...], axis: int) -> bool:
+    """Whether the original shape is another one's but for its size along one axis."""
+    shape = desc.origin_shape
+    if shape is None or len(shape) != len(origin):
+        return False
+    return (*shape[:axis], *shape[axis + 1 :]) == (*origin[:axis], *origin[axis + 1 :])
 
 
 def _nz_block(shape: tuple[int, ...], axis: int, rank: int) -> int:
