@@ -199,7 +199,8 @@ class WorldClocks:
         """What has passed before a site."""
         count = len(self.work.nodes)
         if site == RUN_START:
-            return self.head[0]
+            # Nothing: the start itself, at position 0, is behind no other start.
+            return (-1,) * len(self.streams)
         if site == RUN_END:
             return self.tail[0]
         if site < count:

@@ -94,7 +94,7 @@ class Lives:
         for number, clocks in enumerate(self.worlds.clocks):
             streams = len(clocks.streams)
             last = (self.work.end, *([0] * (streams - 1)))
-            clock = Clock(clocks.offset, last, (0,) * streams)
+            clock = Clock(clocks.offset, last, (-1,) * streams)
             first = number * self._length
             spans.append(Span(first, first + self._length - 1, clock))
         return spans
@@ -315,7 +315,7 @@ class Lives:
         elif solid.behind is not None:
             starts.append(clocks.leave[solid.behind])
         if not starts:
-            starts = [(0,) * (clocks.part(region) + len(last))]
+            starts = [(-1,) * (clocks.part(region) + len(last))]
         start = tuple(map(min, *starts)) if len(starts) > 1 else starts[0]
         return Clock(solid.scope + clocks.offset, tuple(last), start, self._sure(solid, clocks))
 

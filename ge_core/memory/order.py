@@ -45,9 +45,10 @@ class Clock:
 
     Attributes:
         scope: the innermost scope with all accesses.
-        last: per stream of that scope the position of the last access, 0 for none.
+        last: per stream of that scope the position of the last access, 0 for none or the run's
+            start.
         start: per scope from the outermost in, per stream, the last position that reaches every
-            writer.
+            writer; -1 where one is the run's start, which nothing reaches.
         sure: per stream of an outermost scope, the positions between which the bytes are in use
             whatever the other streams have done; (1, 0) for none, empty where that is not known.
     """

@@ -138,3 +138,17 @@ def test_version_suffixes_of_op_types_do_not_count() -> None:
     assert PlanOptions.read({"OP_NO_REUSE_MEM": "MatMul"}).keeps_apart("n", "MatMulV2")
     assert PlanOptions.read({"OP_NO_REUSE_MEM": "MatMulV3"}).keeps_apart("n", "MatMul")
     assert not PlanOptions.read({"OP_NO_REUSE_MEM": "MatMul"}).keeps_apart("n", "MatMulV9")
+
+
+@pytest.mark.parametrize("streams", [1, 2])
+def test_an_offered_input_without_readers_keeps_off_other_inputs(plan_graph, streams: int) -> None:
+    """All inputs are filled when the run starts, however many streams there are."""
+    build = GraphBuilder()
+    build.data("unused", (64,))
+    value = build.data("x", (64,))
+    for at in range(4):
+        value = build.op("Relu", value, name=f"i{at}", attrs={"stream_id": at % streams})
+    build.net_output(value)
+    planned = plan_graph(build, {"ge.exec.inputReuseMemIndexes": "0"})
+    assert not planned.may("unused:0", "x:0")
+    assert planned.may("unused:0", "i1:0")
