@@ -138,3 +138,7 @@ def main(args: list[str] | None = None) -> NoReturn:
         sys.stderr.close()
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+if __name__ == "__main__":
+    main()
