@@ -125,6 +125,8 @@ def _gather_one(segment: Segment, start: int, row: int, pitch: int, count: int) 
 
 def interleave(rows: int, pieces: Sequence[Sequence[Segment]]) -> Segments:
     """Row i of every piece side by side, for i < rows; each piece holds `rows` equal rows."""
+    if rows <= 0:
+        return ()
     if rows == 1:
         return join(pieces)
     widths = [total(piece) // rows for piece in pieces]

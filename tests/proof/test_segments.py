@@ -127,3 +127,9 @@ def test_nested_joins_are_flat() -> None:
     rows = 100
     a, b, c = ([plain(source, 0, 4 * rows)] for source in (1, 2, 3))
     assert interleave(rows, [interleave(rows, [a, b]), c]) == interleave(rows, [a, b, c])
+
+
+def test_no_rows_hold_nothing() -> None:
+    """A join behind a dimension of zero has no rows to lay side by side."""
+    assert () == interleave(0, [(), ()])
+    assert () == gather((), 0, 4, 8, 0)
