@@ -265,6 +265,12 @@ CASES: dict[str, tuple[Change, str | None, str | None, str]] = {
         "input",
         "Add: .*[Ii]ncompatible dimensions",
     ),
+    "axis that onnx cuts down to 32 bits": (
+        lambda m: setattr(m.graph.node[1].attribute[0], "i", -(2**63)),
+        "join",
+        "axis",
+        "Concat: there is no axis -9223372036854775808",
+    ),
     "declared type of the output is another": (
         lambda m: setattr(m.graph.output[0].type.tensor_type, "elem_type", TensorProto.INT64),
         "join",
@@ -278,6 +284,24 @@ CASES: dict[str, tuple[Change, str | None, str | None, str]] = {
         "UNDEFINED|no type",
     ),
 }
+
+
+@pytest.mark.parametrize(
+    ("body", "node", "text"),
+    [
+        ("[n] y = Reshape <allowzero = 0> (x, c)", "n", "Reshape: 6 elements do not fit 5"),
+        ("[n] y, z = Split <axis = 0> (x, d)", "n", "Split: a piece of size -1"),
+    ],
+)
+def test_what_inference_lets_pass(tmp_path: Path, body: str, node: str, text: str) -> None:
+    """A Reshape to another number of elements, and pieces of a negative size."""
+    message = parser.parse_model(
+        f"{HEADER} g (float[6] x) => (float[N] y) <int64[1] c = {{5}}, int64[2] d = {{-1, 7}}> "
+        f"{{ {body} }}"
+    )
+    error = refuse(tmp_path / "m.onnx", message.SerializeToString())
+    assert node == error.node
+    assert text in error.plain_message
 
 
 @pytest.mark.parametrize("name", CASES)

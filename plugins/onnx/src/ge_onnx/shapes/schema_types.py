@@ -20,6 +20,7 @@ from ge_onnx.messages import absent_outputs, node_message, split_facts, version_
 from ge_onnx.proto.dtypes import NUMBERS
 from ge_onnx.proto.types import ABSENT, TYPE_ATTR, UNKNOWN, desc_type, type_desc
 from ge_onnx.reading.schemas import schema_of
+from ge_onnx.shapes.agree import check_agreement
 from ge_onnx.shapes.values import Array
 
 _NOTES: Final = frozenset(
@@ -128,7 +129,10 @@ class SchemaTypes:
             ABSENT if gone else _desc(found.get(name))
             for name, gone in zip(results, absent, strict=True)
         ]
-        return complete(node, message.op_type, inputs, descs)
+        descs = complete(node, message.op_type, inputs, descs)
+        if descs:
+            check_agreement(node, message.op_type, inputs, descs[0])
+        return descs
 
 
 def complete(
