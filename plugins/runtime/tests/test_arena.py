@@ -354,3 +354,16 @@ def test_sequences_and_missing_optionals_travel_as_objects() -> None:
         assert [[1, 1], [[0, 0, 0]]] == [item.tolist() for item in found["output_0"]]
         assert None is found["output_1"]
         assert not any(np.shares_memory(a, b) for a, b in zip(fed, found["output_0"], strict=True))
+
+
+@pytest.mark.parametrize("elements", [1 << 44, 1 << 61])
+def test_memory_that_cannot_be_had_is_an_error(elements: int) -> None:
+    """An arena or an input too large for the machine, or for any, is named with its size."""
+    build = GraphBuilder()
+    build.net_output(build.op("Relu", build.data("x", (elements,)), name="act"))
+    plan = disjoint_plan(build.graph, OPS)
+    tasks = generate_tasks(build.graph, OPS, plan)
+    with pytest.raises(ExecutionError, match=rf"input 'x' is float32\[{elements}\], more than"):
+        make_feeds(build.graph, OPS)
+    with pytest.raises(ExecutionError, match=r"pool HBM needs \d+ bytes, more than can be had"):
+        NumpyExecutor(OPS).run(build.graph, plan, tasks, {})

@@ -9,6 +9,7 @@ import numpy as np
 
 from ge_core.api import ARENA, Plan, Region, TaskList
 from ge_runtime.dtypes import Bytes
+from ge_runtime.errors import ExecutionError
 
 _ALIGN: Final = 64
 
@@ -20,7 +21,9 @@ class Pools:
         sizes = {name: totals.bytes for name, totals in plan.pools.items()}
         for pool, end in _ends(plan, tasks):
             sizes[pool] = max(sizes.get(pool, 0), end)
-        self.buffers: dict[str, Bytes] = {name: _aligned(size) for name, size in sizes.items()}
+        self.buffers: dict[str, Bytes] = {
+            name: _allocated(name, size) for name, size in sizes.items()
+        }
         self._fills = 0
 
     @property
@@ -67,6 +70,15 @@ class Pools:
         """Make every pool unwritten again."""
         self._fills = 0
         self.poison(self.buffers.values())
+
+
+def _allocated(pool: str, size: int) -> Bytes:
+    try:
+        return _aligned(size)
+    except (MemoryError, ValueError, OverflowError) as error:
+        raise ExecutionError(
+            f"pool {pool} needs {size} bytes, more than can be had here"
+        ) from error
 
 
 def _aligned(size: int) -> Bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from math import prod
 from typing import Any, Final, cast
 
 import numpy as np
@@ -48,7 +49,14 @@ def make_feeds(
         name = input_name(node)
         # An input with a value of its own has a default: it need not be given.
         if name not in feeds and node.name not in feeds and node.value is None:
-            feeds[name] = _random_tensor(node, random.Random(f"{seed}\0{name}"))
+            rng = random.Random(f"{seed}\0{name}")
+            try:
+                feeds[name] = _random_tensor(node, rng)
+            except (MemoryError, ValueError, OverflowError) as error:
+                desc = node.outputs[0].desc
+                raise ExecutionError(
+                    f"input {name!r} is {desc!r}, more than can be had here"
+                ) from error
     return feeds
 
 
@@ -56,7 +64,7 @@ def _random_tensor(node: Node, rng: random.Random) -> Any:
     desc = node.outputs[0].desc
     shape = _some_shape(desc)
     generator = np.random.default_rng(rng.getrandbits(64))
-    count = int(np.prod(shape, dtype=np.int64))
+    count = prod(shape)
     if desc.dtype == "string":
         text = np.empty(count, np.object_)
         text[:] = [f"text {value}" for value in generator.integers(0, 100, count).tolist()]
