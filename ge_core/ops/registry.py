@@ -19,7 +19,8 @@ class OpRegistry:
     def __init__(self) -> None:
         self._table: dict[tuple[str, str], OpTraits] = {}
         self._defaults: dict[tuple[str, str], OpTraits] = {}
-        self._unknown: dict[str, OpTraits] = {}
+        self._found: dict[str, dict[str, OpTraits]] = {source: {} for source in SOURCES}
+        """What was answered before, by source: passes ask hundreds of thousands of times."""
 
     def add(self, traits: OpTraits, source: str = "*") -> None:
         """Declare an op for graphs from "ge", "onnx" or both ("*").
@@ -30,6 +31,7 @@ class OpRegistry:
         if source != "*" and source not in SOURCES:
             raise UsageError(f"op {traits.op!r}: source {source!r} is none of ge, onnx, *")
         for name in SOURCES if source == "*" else (source,):
+            self._found[name].pop(traits.op, None)
             known = self._table.setdefault((name, traits.op), traits)
             if known is not traits:
                 raise UsageError(
@@ -39,6 +41,7 @@ class OpRegistry:
 
     def add_default(self, traits: OpTraits, source: str) -> None:
         """Say what holds for an op unless somebody declares more of it with `add`."""
+        self._found[source].pop(traits.op, None)
         self._defaults.setdefault((source, traits.op), traits)
 
     def traits(self, node: Node) -> OpTraits:
@@ -48,11 +51,10 @@ class OpRegistry:
 
     def of(self, op: str, source: str) -> OpTraits:
         """The traits of an op type."""
-        found = self._table.get((source, op)) or self._defaults.get((source, op))
+        found = self._found[source].get(op)
         if found is None:
-            found = self._unknown.get(op)
-        if found is None:
-            found = self._unknown[op] = OpTraits(op, known=False)
+            found = self._table.get((source, op)) or self._defaults.get((source, op))
+            found = self._found[source][op] = found or OpTraits(op, known=False)
         return found
 
     def kind(self, node: Node) -> str:
@@ -88,5 +90,7 @@ class OpRegistry:
                     owner=f"{taken.owner or 'the kernel'}, {owner}",
                 )
             self._table[source, op] = replace(traits, owner=str(owner))
+            self._found[source].pop(op, None)
         for (source, op), traits in staged._defaults.items():
             self._defaults.setdefault((source, op), replace(traits, owner=str(owner)))
+            self._found[source].pop(op, None)
