@@ -295,7 +295,8 @@ class Graph:
 
         GE's rule for control edges (removal step 2.8): every predecessor is ordered before every
         successor that the data link did not join already; more than `NOOP_FAN` pairs go through
-        one NoOp. The other outputs must be without readers.
+        one NoOp. Where an edge joins two streams a NoOp takes the node's place on its stream, on
+        which others may rely. The other outputs must be without readers.
         """
         self._check_mine(node)
         feed = node.inputs[input].source
@@ -322,9 +323,14 @@ class Graph:
             for b in after
             if a is not b and not (a is feed.node and b in linked)
         ]
-        if len(pairs) > NOOP_FAN and len(pairs) > len(before) + len(after):
+        crosses = _crosses(node, before) or _crosses(node, after)
+        if crosses or (len(pairs) > NOOP_FAN and len(pairs) > len(before) + len(after)):
             barrier = self.add_node(
-                "NoOp", self.fresh_name(f"{node.name}_noop"), origin=(), before=node
+                "NoOp",
+                self.fresh_name(f"{node.name}_noop"),
+                attrs={"stream_id": node.stream_id} if crosses else None,
+                origin=(),
+                before=node,
             )
             for a in before:
                 self.add_control(a, barrier)
@@ -553,6 +559,15 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<Graph {self.name}: {self._count} nodes>"
+
+
+def _crosses(node: Node, others: Iterable[Node]) -> bool:
+    """Whether one of the others runs on another stream; what feeds graphs and ends them doesn't."""
+    return any(
+        other.stream_id != node.stream_id
+        and ("stream_id" in other.attrs or (other.inputs and other.op != "NetOutput"))
+        for other in others
+    )
 
 
 def _unique(nodes: Iterable[Node]) -> list[Node]:

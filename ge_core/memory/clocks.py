@@ -1,7 +1,8 @@
 """Vector clocks of an expanded graph whose nodes run on several streams.
 
 What orders two nodes: a data or control edge, and the stream they both stand on, in running order.
-Nodes without a task hand on what they would wait for; Data carries no order. Everything inside a
+Nodes without a task hand on what they would wait for; Data carries no order, and what lost its task
+keeps its place on its stream. Everything inside a
 call waits for the calling node's stream, and that stream for everything inside.
 
 In GE's gears (`_batch_label`) nodes of other gears do not run: each gear is a *world* of its own,
@@ -18,6 +19,7 @@ from ge_core.analysis.toporder import predecessors
 from ge_core.memory.access import RUN_END, RUN_START, Accesses
 from ge_core.memory.expand import Expansion, Region
 from ge_core.memory.order import ROOT, Scope, StreamOrder
+from ge_core.ops import keeps_place
 
 _NO_ORDER: Final = frozenset({"data", "constant", "variable"})
 Vector = tuple[int, ...]
@@ -100,13 +102,15 @@ class WorldClocks:
         clocks = [self._done[at[earlier]] for earlier in predecessors(node)]
         runs = self.accesses.demands.tasks[instance]
         stream = self.stream(instance)
-        if runs and stream in lanes:
+        stands = runs or (node.stream_id in self.streams and keeps_place(node, work.ops))
+        if stands and stream in lanes:
             clocks.append(lanes[stream])
         ready = _join(head, *clocks)
         self.ready[instance] = ready
         done = ready
         if runs:
             done = _with(ready, self.part(region) + stream, instance + 1)
+        if stands:
             lanes[stream] = done
         self._done[instance] = done
         return done

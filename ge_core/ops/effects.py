@@ -124,6 +124,18 @@ def is_no_task(node: Node) -> bool:
     return bool(node.attrs.get("_no_task"))
 
 
+def keeps_place(node: Node, ops: OpRegistry) -> bool:
+    """Whether a node without a task stands on its stream nevertheless, ordered like one that runs.
+
+    A node that lost its task does, and a NoOp that names its stream: what is listed behind it there
+    may rely on what it waits for, and its readers on what is listed before it.
+    """
+    kind = ops.kind(node)
+    if kind == "noop":
+        return "stream_id" in node.attrs
+    return is_no_task(node) and kind not in ("data", "constant", "variable", "net_output")
+
+
 def is_merge(node: Node) -> bool:
     """Whether the node hands on whichever arm has run."""
     return node.op in MERGE_OPS

@@ -1,13 +1,15 @@
 """The program of a graph without a task list: listed order on each stream, an event per edge.
 
 Edges through nodes that launch nothing are lifted to the nodes on both sides; Data carries no
-order. A call lasts until its subgraphs are done: their other streams wait for its stream at the
-start, and it waits for them at the end.
+order. What lost its task keeps its place on its stream, and its events. A call lasts until its
+subgraphs are done: their other streams wait for its stream at the start, and it waits for them at
+the end.
 """
 
 from __future__ import annotations
 
 from ge_core.ir import Node
+from ge_core.ops import keeps_place
 from ge_core.proof.facts import CALLS, FactTable
 from ge_core.proof.frames import Frame, Frames, Steps, run_steps
 from ge_core.proof.program import Event, Group, Step, runs
@@ -43,15 +45,16 @@ class Lister:
         waits, records = self._edges(frame, steps)
         for node in frame.order:
             step = steps.get(node)
-            if step is None:
-                continue
-            group.items += [Event(step.stream, number, False) for number in waits.get(node, ())]
-            group.items.append(step)
-            if step.facts.kind in CALLS:
+            if node in waits:
+                group.items += [Event(node.stream_id, number, False) for number in waits[node]]
+            if step is not None:
+                group.items.append(step)
+            if step is not None and step.facts.kind in CALLS:
                 for graph in dict.fromkeys(node.subgraphs.values()):
                     inner: Group = yield self._group(self._frames.child(frame, node, graph))
                     step.groups.append(self._tied(inner, step.stream))
-            group.items += [Event(step.stream, number, True) for number in records.get(node, ())]
+            if node in records:
+                group.items += [Event(node.stream_id, number, True) for number in records[node]]
         return group
 
     def _edges(
@@ -60,9 +63,11 @@ class Lister:
         """Events to wait for and to record, per node."""
         waits: dict[Node, list[int]] = {}
         records: dict[Node, list[int]] = {}
-        if len({step.stream for step in steps.values()}) < 2:
+        streams = {step.stream for step in steps.values()}
+        if len(streams) < 2:
             return waits, records
         latest: dict[Node, _Latest] = {}
+        begun: set[int] = set()
         for place, node in enumerate(frame.order):
             step = steps.get(node)
             if step is None and self._facts.of(node).kind == "data":
@@ -72,12 +77,18 @@ class Lister:
             for earlier in (*node.in_nodes, *node.control_inputs):
                 for stream, at in latest[earlier].items():
                     before[stream] = max(at, before.get(stream, -1))
-            if step is None:
+            own = node.stream_id
+            if step is None and not (
+                own in streams
+                and keeps_place(node, self._facts.ops)
+                and (own in begun or any(stream != own for stream in before))
+            ):
                 latest[node] = before
                 continue
-            latest[node] = {step.stream: place}
+            begun.add(own)
+            latest[node] = {own: place}
             for stream, at in sorted(before.items()):
-                if stream != step.stream:
+                if stream != own:
                     self._events += 1
                     waits.setdefault(node, []).append(self._events)
                     records.setdefault(frame.order[at], []).append(self._events)

@@ -3,7 +3,8 @@
 Every call path is expanded: a subgraph that two nodes call yields its tasks twice. What runs on
 one stream runs in list order; every edge that joins two streams gets an event of its own, recorded
 behind its producer and awaited before its reader. Edges that pass through nodes without a task are
-lifted to the tasks on both sides; a Data carries no order.
+lifted to the tasks on both sides; a Data carries no order. A node that has lost its task, such as a
+join, or a NoOp in a copy's place, keeps its place on its stream and its events: others rely on it.
 
 A call is ordered like a node that lasts until its subgraphs are done: each subgraph's other streams
 wait for the caller's stream at the start, and it waits for them at the end.
@@ -18,7 +19,14 @@ from ge_core.analysis import listed_order
 from ge_core.errors import LimitExceeded
 from ge_core.ir import Graph, Node, collector_paused
 from ge_core.memory.plan import Plan
-from ge_core.ops import OpRegistry, is_no_task, ref_of, scribbled_inputs, written_inputs
+from ge_core.ops import (
+    OpRegistry,
+    is_no_task,
+    keeps_place,
+    ref_of,
+    scribbled_inputs,
+    written_inputs,
+)
 from ge_core.tasks.marks import kernel_library, mark_first_and_last
 from ge_core.tasks.model import Call, DumpDescriptor, Region, Task, TaskKind, TaskList
 
@@ -97,14 +105,13 @@ class _Expansion:
         tasks: list[Task] = []
         for node in order:
             kind = kinds[node]
-            if kind is None:
-                if is_no_task(node):
-                    self.dump_only.append(self._descriptor(node, call))
-                continue
+            if kind is None and is_no_task(node):
+                self.dump_only.append(self._descriptor(node, call))
             stream = node.stream_id
             for event in edges.waits.get(node, ()):
                 tasks.append(_event("event_wait", stream, call, node, event))
-            tasks.append(self._task(node, kind, call))
+            if kind is not None:
+                tasks.append(self._task(node, kind, call))
             if kind == "call":
                 for inner in node.subgraphs.values():
                     body = yield inner, (*call, node.name)
@@ -236,24 +243,28 @@ class _StreamEdges:
             return
         place = {node: at for at, node in enumerate(order)}
         lifted: dict[Node, list[Node]] = {}
+        begun: set[int] = set()
         for node in order:
-            before = _producers(node, kinds, lifted)
-            if kinds[node] is None:
+            before = _producers(node, lifted)
+            foreign = [producer for producer in before if producer.stream_id != node.stream_id]
+            if kinds[node] is None and not (
+                keeps_place(node, ops)
+                and node.stream_id in streams
+                and (foreign or node.stream_id in begun)
+            ):
                 is_data = ops.kind(node) == "data"
                 lifted[node] = [] if is_data else _latest_per_stream(before, place)
                 continue
-            for producer in before:
-                if producer.stream_id != node.stream_id:
-                    self.readers.setdefault(producer, []).append(node)
+            begun.add(node.stream_id)
+            for producer in foreign:
+                self.readers.setdefault(producer, []).append(node)
 
 
-def _producers(
-    node: Node, kinds: dict[Node, TaskKind | None], lifted: dict[Node, list[Node]]
-) -> list[Node]:
-    """The nodes with a task whose result or end this node waits for, once each."""
+def _producers(node: Node, lifted: dict[Node, list[Node]]) -> list[Node]:
+    """The nodes on streams whose result or end this node waits for, once each."""
     found: dict[Node, None] = {}
     for earlier in (*node.in_nodes, *node.control_inputs):
-        if kinds[earlier] is None:
+        if earlier in lifted:
             found.update(dict.fromkeys(lifted[earlier]))
         else:
             found[earlier] = None

@@ -64,12 +64,13 @@ class Plainly:
         self.runs = {node: self._runs(node) for node in self.nodes}
         self.after: dict[Node, set[Node]] = {}
         last: dict[int, Node] = {}
+        streams = {node.stream_id for node in self.nodes if self.runs[node]}
         follow: dict[Node, list[Node]] = {node: [] for node in self.nodes}
         for node in self.nodes:
             for earlier in (*node.in_nodes, *node.control_inputs):
                 if earlier.op != "Data":
                     follow[earlier].append(node)
-            if self.runs[node]:
+            if self.runs[node] or (self._keeps_place(node) and node.stream_id in streams):
                 if node.stream_id in last:
                     follow[last[node.stream_id]].append(node)
                 last[node.stream_id] = node
@@ -83,6 +84,11 @@ class Plainly:
     def _runs(node: Node) -> bool:
         taskless = node.op in ("Data", "NetOutput", "NoOp", "Reshape")
         return not taskless and not node.attrs.get("_no_task")
+
+    @staticmethod
+    def _keeps_place(node: Node) -> bool:
+        named = node.op == "NoOp" and "stream_id" in node.attrs
+        return named or bool(node.attrs.get("_no_task"))
 
     def names(self, output: OutputAnchor) -> set[OutputAnchor]:
         """What covers the same bytes: views of it, joins it is an operand of, and theirs."""
@@ -190,15 +196,17 @@ def test_a_data_node_carries_no_order() -> None:
 
 
 def test_a_task_free_node_hands_on_what_it_waits_for() -> None:
-    """Its reader waits for its producers; the next node on its stream does not."""
+    """Its reader waits for its producers, and so does whatever follows on its stream."""
     build = GraphBuilder()
     old = build.op("Relu", name="old", shape=(64,), attrs={"stream_id": 0})
     a = build.op("Relu", old, name="a", shape=(32,), attrs={"stream_id": 0})
     b = build.op("Gen", name="b", shape=(32,), attrs={"stream_id": 1})
     join = build.op("ConcatD", a, b, name="cat", shape=(64,), attrs={**JOIN, "stream_id": 2})
     build.op("Gen", name="beside", shape=(64,), attrs={"stream_id": 2})
+    build.op("Gen", name="elsewhere", shape=(64,), attrs={"stream_id": 3})
     build.op("Relu", join, name="reader", shape=(8,), attrs={"stream_id": 2})
     problem, facts = build_problem(build.graph, OPS, GENERIC)
     judge = Judge(problem, facts)
-    assert not judge("beside:0", "old:0")[0]
+    assert judge("beside:0", "old:0")[0]
+    assert not judge("elsewhere:0", "old:0")[0]
     assert judge("reader:0", "old:0")[0]
