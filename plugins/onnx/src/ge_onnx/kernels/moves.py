@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,14 @@ def identity(call: Call, value: Any) -> Any:
 def concat(call: Call, *parts: Array) -> Array:
     """Concat."""
     return np.concatenate(parts, axis=call.get("axis"))
+
+
+def flatten(call: Call, data: Array) -> Array:
+    """Flatten; of a tensor without elements as well, where numpy can't tell the other size."""
+    axis = call.get("axis", 1)
+    outer = data.shape[: axis + data.ndim if axis < 0 else axis]
+    inner = data.shape[len(outer) :]
+    return data.reshape(prod(outer), prod(inner))
 
 
 def split(call: Call, data: Array, sizes: Array | None = None) -> tuple[Array, ...]:

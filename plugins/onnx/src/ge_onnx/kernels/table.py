@@ -26,6 +26,7 @@ KERNELS: Final[dict[str, list[tuple[int, Kernel | None]]]] = {
     "ConvTranspose": [(1, conv.conv_transpose)],
     "DequantizeLinear": [(1, quantized.dequantize), (19, None)],
     "Erf": [(1, functions.erf)],
+    "Flatten": [(1, moves.flatten)],
     "GRU": [(1, recurrent.gru)],
     "Gemm": [(7, linear.gemm)],
     "Gelu": [(1, functions.gelu)],
