@@ -61,6 +61,7 @@ from ge_core.ir import (
     Transaction,
     clone,
     collector_paused,
+    crosses_streams,
     load_json,
     print_graph,
     read_graph,
@@ -103,6 +104,7 @@ from ge_core.memory.problem import (
 )
 from ge_core.ops import (
     ALL,
+    KEEPS_PLACE,
     OpRegistry,
     OpTraits,
     is_merge,
@@ -190,6 +192,7 @@ __all__ = [
     "canonical",
     "clone",
     "collector_paused",
+    "crosses_streams",
     "load_json",
     "print_graph",
     "read_graph",
@@ -216,6 +219,7 @@ __all__ = [
     "IDENTITY_LIKE",
     "IF_OPS",
     "JOIN_OPS",
+    "KEEPS_PLACE",
     "MERGE_OPS",
     "MOVE_OPS",
     "MULTI_BRANCH",

@@ -323,7 +323,7 @@ class Graph:
             for b in after
             if a is not b and not (a is feed.node and b in linked)
         ]
-        crosses = _crosses(node, before) or _crosses(node, after)
+        crosses = crosses_streams(node, before) or crosses_streams(node, after)
         if crosses or (len(pairs) > NOOP_FAN and len(pairs) > len(before) + len(after)):
             barrier = self.add_node(
                 "NoOp",
@@ -561,7 +561,7 @@ class Graph:
         return f"<Graph {self.name}: {self._count} nodes>"
 
 
-def _crosses(node: Node, others: Iterable[Node]) -> bool:
+def crosses_streams(node: Node, others: Iterable[Node]) -> bool:
     """Whether one of the others runs on another stream; what feeds graphs and ends them doesn't."""
     return any(
         other.stream_id != node.stream_id

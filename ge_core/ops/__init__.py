@@ -2,6 +2,7 @@
 
 from ge_core.ops.builtin import register_builtin_ops
 from ge_core.ops.effects import (
+    KEEPS_PLACE,
     is_merge,
     is_no_task,
     is_subgraph_data,
@@ -18,6 +19,7 @@ from ge_core.ops.traits import ALL, KINDS, OpTraits
 
 __all__ = [
     "ALL",
+    "KEEPS_PLACE",
     "KINDS",
     "OpRegistry",
     "OpTraits",

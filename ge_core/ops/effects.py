@@ -124,16 +124,21 @@ def is_no_task(node: Node) -> bool:
     return bool(node.attrs.get("_no_task"))
 
 
+KEEPS_PLACE = "_keeps_stream_place"
+"""On a node that a pass took the task of, where streams meet: it stays in its stream's order."""
+
+
 def keeps_place(node: Node, ops: OpRegistry) -> bool:
     """Whether a node without a task stands on its stream nevertheless, ordered like one that runs.
 
-    A node that lost its task does, and a NoOp that names its stream: what is listed behind it there
-    may rely on what it waits for, and its readers on what is listed before it.
+    A node whose task went while it was compiled does, where it waited for another stream or another
+    stream for it, and so does a NoOp that names its stream: what is listed behind it there may rely
+    on what it waits for, and its readers on what is listed before it. A node that came without a
+    task never had a place.
     """
-    kind = ops.kind(node)
-    if kind == "noop":
+    if ops.kind(node) == "noop":
         return "stream_id" in node.attrs
-    return is_no_task(node) and kind not in ("data", "constant", "variable", "net_output")
+    return bool(node.attrs.get(KEEPS_PLACE))
 
 
 def is_merge(node: Node) -> bool:

@@ -88,7 +88,7 @@ class Plainly:
     @staticmethod
     def _keeps_place(node: Node) -> bool:
         named = node.op == "NoOp" and "stream_id" in node.attrs
-        return named or bool(node.attrs.get("_no_task"))
+        return named or bool(node.attrs.get("_keeps_stream_place"))
 
     def names(self, output: OutputAnchor) -> set[OutputAnchor]:
         """What covers the same bytes: views of it, joins it is an operand of, and theirs."""
@@ -196,7 +196,7 @@ def test_a_data_node_carries_no_order() -> None:
 
 
 def test_a_task_free_node_hands_on_what_it_waits_for() -> None:
-    """Its reader waits for its producers, and so does whatever follows on its stream."""
+    """Its reader waits for its producers. Where its task went late, so does what follows it."""
     build = GraphBuilder()
     old = build.op("Relu", name="old", shape=(64,), attrs={"stream_id": 0})
     a = build.op("Relu", old, name="a", shape=(32,), attrs={"stream_id": 0})
@@ -205,8 +205,9 @@ def test_a_task_free_node_hands_on_what_it_waits_for() -> None:
     build.op("Gen", name="beside", shape=(64,), attrs={"stream_id": 2})
     build.op("Gen", name="elsewhere", shape=(64,), attrs={"stream_id": 3})
     build.op("Relu", join, name="reader", shape=(8,), attrs={"stream_id": 2})
-    problem, facts = build_problem(build.graph, OPS, GENERIC)
-    judge = Judge(problem, facts)
-    assert judge("beside:0", "old:0")[0]
-    assert not judge("elsewhere:0", "old:0")[0]
-    assert judge("reader:0", "old:0")[0]
+    for place in (False, True):
+        build.graph.set_attr(join.node, "_keeps_stream_place", place)
+        judge = Judge(*build_problem(build.graph, OPS, GENERIC))
+        assert place == judge("beside:0", "old:0")[0]
+        assert not judge("elsewhere:0", "old:0")[0]
+        assert judge("reader:0", "old:0")[0]

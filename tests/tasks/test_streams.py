@@ -69,7 +69,7 @@ def test_control_edges_count_and_one_stream_needs_none() -> None:
 
 
 def test_edges_through_nodes_without_a_task_are_lifted() -> None:
-    """Views and NoOp hand on what they wait for, joins from their stream; Data carries no order."""
+    """Task-free joins, views and NoOp hand on what they wait for; a Data carries no order."""
     build = GraphBuilder()
     x = build.data("x")
     a = _relu(build, "a", 0, x)
@@ -83,7 +83,7 @@ def test_edges_through_nodes_without_a_task_are_lifted() -> None:
     late = build.graph.node("late")
     e = _relu(build, "e", 1, late.outputs[0])
     build.net_output(d, e)
-    assert [("b", "join"), ("join", "c"), ("c", "d")] == _events(_tasks(build.graph))
+    assert [("a", "c"), ("b", "c"), ("c", "d")] == _events(_tasks(build.graph))
 
 
 def test_a_fan_through_a_barrier_stays_linear() -> None:
@@ -192,7 +192,7 @@ def test_what_lost_its_task_keeps_its_place_on_its_stream() -> None:
     x = build.data("x")
     a = _relu(build, "a", 0, x)
     _relu(build, "before", 1, x)
-    attrs = {"_no_task": True, "stream_id": 1}
+    attrs = {"_no_task": True, "_keeps_stream_place": True, "stream_id": 1}
     join = build.op("ConcatD", a, a, name="join", attrs=attrs, shape=(2, 16))
     _relu(build, "behind", 1, x)
     c = _relu(build, "c", 0, join)
@@ -212,7 +212,7 @@ def test_a_join_on_a_stream_of_its_own_needs_no_events() -> None:
     """Where nothing else runs on its stream it hands on what it waits for."""
     build = GraphBuilder()
     a = _relu(build, "a", 0, build.data("x"))
-    attrs = {"_no_task": True, "stream_id": 2}
+    attrs = {"_no_task": True, "_keeps_stream_place": True, "stream_id": 2}
     join = build.op("ConcatD", a, a, name="join", attrs=attrs, shape=(2, 16))
     build.net_output(_relu(build, "c", 1, join))
     assert [("a", "c")] == _events(_tasks(build.graph))

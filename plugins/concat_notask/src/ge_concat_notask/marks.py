@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from ge_core.api import Graph, InputAnchor, Node, OutputAnchor
+from ge_core.api import (
+    KEEPS_PLACE,
+    Graph,
+    InputAnchor,
+    Node,
+    OutputAnchor,
+    crosses_streams,
+)
 
 NO_TASK: Final = "_no_task"
 JOINED: Final = "_no_padding_continuous_input"
@@ -87,7 +94,7 @@ def unmark(graph: Graph, node: Node) -> None:
     if not is_marked(node):
         return
     behind = node.attrs.get(CLAIMED_ROOTS, ())
-    for name in (NO_TASK, JOINED, CUT, SHARES_INPUT, AXIS, CLAIMED_ROOTS):
+    for name in (NO_TASK, JOINED, CUT, SHARES_INPUT, AXIS, CLAIMED_ROOTS, KEEPS_PLACE):
         graph.del_attr(node, name)
     outputs = _operands(node)
     for text in behind:
@@ -112,6 +119,10 @@ def _mark(graph: Graph, node: Node, run: str) -> None:
     graph.set_attr(node, SHARES_INPUT, True)
     # Only ones stand outside the joined axis, so joining at the outermost level is the same thing.
     graph.set_attr(node, AXIS, 0)
+    around = (*node.in_nodes, *node.control_inputs, *node.out_nodes, *node.control_outputs)
+    if crosses_streams(node, around):
+        # Others may rely on when this node's task ran, in the order of the streams.
+        graph.set_attr(node, KEEPS_PLACE, True)
 
 
 def _operands(node: Node) -> list[OutputAnchor]:
