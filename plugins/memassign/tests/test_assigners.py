@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ge_core.api import Assigner, Budget, Buffer, Cluster, MemoryProblem
 from ge_core.memory import check_placement
+from ge_core.memory.order import Clock, StreamOrder
 from ge_memassign.best import Best
 from ge_memassign.bump import Bump
 from ge_memassign.fast import Fast
@@ -42,6 +43,7 @@ def problems(draw: st.DrawFn, most: int = 12, plain: bool = False) -> MemoryProb
     return MemoryProblem(clusters, align=4)
 
 
+@settings(max_examples=60)
 @given(problems())
 def test_placements_are_right_and_above_the_bound(problem: MemoryProblem) -> None:
     """The kernel's check accepts what every assigner answers."""
@@ -52,6 +54,7 @@ def test_placements_are_right_and_above_the_bound(problem: MemoryProblem) -> Non
             assert placement.peak(problem, pool) >= problem.lower_bound(pool)
 
 
+@settings(max_examples=40)
 @given(problems())
 def test_best_is_not_worse_than_fast(problem: MemoryProblem) -> None:
     """It begins with the same answers, pool by pool."""
@@ -74,9 +77,27 @@ def least(problem: MemoryProblem) -> int:
 @settings(max_examples=40)
 @given(problems(most=6, plain=True))
 def test_best_finds_the_optimum_of_small_problems(problem: MemoryProblem) -> None:
-    """Up to six buffers: no order of first fit does better."""
+    """Up to six buffers: no order of first fit does better, and the answer says so."""
     placement = Best().assign(problem, Budget())
     assert placement.peak(problem, "HBM") == least(problem)
+    assert placement.optimal == {"HBM"}
+
+
+class Ring(StreamOrder):
+    """Buffer i stands in the way of its neighbours in a ring of five, and of no other."""
+
+    def interferes(self, a: Clock, b: Clock) -> bool:
+        """Whether the two are neighbours."""
+        return (a.scope - b.scope) % 5 in (1, 4)
+
+
+def test_an_optimum_above_the_bound_is_proved() -> None:
+    """Five in a ring never need two places at once, and yet two are not enough."""
+    clusters = [Cluster.of(Buffer(f"b{at}", 64, 0, 1, Clock(at, (1,), (1,)))) for at in range(5)]
+    problem = MemoryProblem(clusters, order=Ring(1, []))
+    placement = Best().assign(problem, Budget())
+    assert problem.lower_bound() <= 128
+    assert (placement.peak(problem, "HBM"), placement.optimal) == (192, {"HBM"})
 
 
 def test_bump_gives_everybody_bytes_of_their_own() -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from ge_core.api import Budget, MemoryProblem, Placement, collector_paused
 from ge_memassign.conflicts import Conflicts
-from ge_memassign.firstfit import first_fit
+from ge_memassign.firstfit import FirstFit
 from ge_memassign.lanes import by_stream
 from ge_memassign.orders import orders
 from ge_memassign.pools import Pool
@@ -52,14 +52,12 @@ def quick(pool: Pool, budget: Budget) -> tuple[list[int], Conflicts | None]:
     if best is not None and not conflicts.complete:
         found = by_stream(pool, lambda lane: quick(lane, budget)[0])
         return (best if found is None or pool.peak(found) >= peak else found), None
-    work = 0
+    fit = FirstFit(pool, conflicts)
     for _, order in orders(pool):
-        ceiling = None if best is None else peak - 1
-        found = first_fit(pool, conflicts, order, ceiling)
+        found, _ = fit.place(order, None if best is None else peak - 1)
         if found is not None and (best is None or pool.peak(found) < peak):
             best, peak = found, pool.peak(found)
-        work += 2 * conflicts.pairs + len(order)
-        if peak <= pool.bound or work > WORK_LIMIT or budget.expired():
+        if peak <= pool.bound or fit.work > WORK_LIMIT or budget.expired():
             break
     assert best is not None
     return best, conflicts

@@ -1,9 +1,11 @@
-"""Better orders for first fit, found by blaming what ends up on top.
+"""Better orders for first fit, found by moving forward what does not fit.
 
-Squeaky wheel optimisation (Joslin and Clements, 1999): place in the present order, move what lies
-too high to the front, place again. Every few rounds without a better answer the order is shaken.
-Random numbers come from a generator with a fixed seed, and work is counted in pairs looked at, so
-that answers are the same everywhere.
+A ceiling below the best peak is set, and clusters are placed by first fit; the first that would
+reach above the ceiling moves forward in the order, to a place behind or before what stands in its
+way, and the placement begins anew. Attempts are cheap, as they end where they fail. After some
+failures another order is taken, after some orders another ceiling. Random numbers come from a
+generator with a fixed seed, and work is counted in pairs looked at, so that answers are the same
+everywhere.
 """
 
 from __future__ import annotations
@@ -13,56 +15,59 @@ from typing import Final
 
 from ge_core.api import Budget
 from ge_memassign.conflicts import Conflicts
-from ge_memassign.firstfit import first_fit
+from ge_memassign.firstfit import FirstFit
 from ge_memassign.orders import orders
 from ge_memassign.pools import Pool
 
-STEPS: Final = 6_000_000
+STEPS: Final = 8_000_000
 """Pairs of interfering buffers that may be looked at, by default."""
-PATIENCE: Final = 12
-"""Rounds without a better answer before the order is shaken."""
+ATTEMPTS: Final = 3000
+"""Attempts in all, so that small problems take little time."""
+FAILURES: Final = 60
+"""Attempts with one order and one ceiling."""
+CEILINGS: Final = (4, 8, 2, 1)
+"""How far below the best peak to aim: this part of its distance from the bound, in turn."""
 
 
 def improve(pool: Pool, conflicts: Conflicts, best: list[int], budget: Budget) -> list[int]:
     """An answer that is at least as good as `best`."""
-    left = STEPS if budget.steps is None else budget.steps
-    cost = 2 * conflicts.pairs + len(pool.clusters) + 1
+    fit = FirstFit(pool, conflicts)
+    limit = STEPS if budget.steps is None else budget.steps
     chance = random.Random(len(pool.clusters))
     peak = pool.peak(best)
-    starts = [order for _, order in orders(pool)][:3]
-    # A few buffers have few orders: no point in spending all steps on them.
-    rounds = min(max(1, left // cost // len(starts)), 40 + 2 * len(pool.clusters))
-    for start in starts:
-        order, quiet = start, 0
-        for _ in range(rounds):
-            if left < cost or peak <= pool.bound or budget.expired():
-                return best
-            left -= cost
-            found = first_fit(pool, conflicts, order)
-            assert found is not None
-            height = pool.peak(found)
-            if height < peak:
-                best, peak, quiet = found, height, 0
-            else:
-                quiet += 1
-            order = _blame(pool, order, found, max(pool.bound, (peak + pool.bound) // 2))
-            if quiet >= PATIENCE:
-                order, quiet = _shaken(order, chance), 0
+    lowest_first = sorted(range(len(best)), key=lambda at: (best[at], at))
+    starts = [lowest_first, *(order for _, order in orders(pool))]
+    turn = 0
+    while peak > pool.bound and not fit.is_spent(limit, ATTEMPTS) and not budget.expired():
+        part = CEILINGS[turn // len(starts) % len(CEILINGS)]
+        ceiling = max(pool.bound, peak - max(pool.align, (peak - pool.bound) // part))
+        order = list(starts[turn % len(starts)])
+        found = _attempts(fit, order, ceiling, limit, chance)
+        # Clusters with fixed places are in no order, and may be what reaches above the ceiling.
+        if found is None or pool.peak(found) >= peak:
+            turn += 1
+            continue
+        best, peak = found, pool.peak(found)
+        # The order that did it is the first to be tried with the next ceiling.
+        starts[0] = order
+        turn = 0
     return best
 
 
-def _blame(pool: Pool, order: list[int], offsets: list[int], target: int) -> list[int]:
-    """What ends above the target moves forward, by more the higher it ends."""
-    clusters = pool.clusters
-    keys = {}
-    for place, number in enumerate(order):
-        over = offsets[number] + clusters[number].size - target
-        keys[number] = (place * 0.5 if over > 0 else float(place), place)
-    return sorted(order, key=keys.__getitem__)
-
-
-def _shaken(order: list[int], chance: random.Random) -> list[int]:
-    """The order with each place moved a little."""
-    width = max(4, len(order) // 16)
-    keys = {number: place + chance.random() * width for place, number in enumerate(order)}
-    return sorted(order, key=keys.__getitem__)
+def _attempts(
+    fit: FirstFit, order: list[int], ceiling: int, limit: int, chance: random.Random
+) -> list[int] | None:
+    """Place below the ceiling, changing the order after each failure; None where that fails."""
+    for _ in range(FAILURES):
+        found, failed = fit.place(order, ceiling)
+        if found is not None:
+            return found
+        if fit.is_spent(limit, ATTEMPTS):
+            return None
+        number = order[failed]
+        blockers = fit.blockers(number)
+        first = next((at for at, other in enumerate(order[:failed]) if other in blockers), 0)
+        place = first if chance.random() < 0.25 else chance.randrange(first, failed + 1)
+        del order[failed]
+        order.insert(place, number)
+    return None
