@@ -42,7 +42,9 @@ def _overlap(outcome: Outcome, a: str, b: str) -> bool | None:
 def _disjoint(pairs: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
     for a, b in pairs:
         shared = _overlap(outcome, a, b)
-        if outcome.plan is not None and shared is not False:
+        # Without a plan the relation alone is asked, by the check below.
+        planned = outcome.plan is not None or outcome.may_share is None
+        if planned and shared is not False:
             yield Failure(f"{a} and {b} disjoint", _both(outcome, a, b))
 
 
@@ -62,7 +64,7 @@ def _may_share(pairs: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
 def _same_offset(groups: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
     for group in groups:
         places = [_place(outcome, name) for name in group]
-        if len({None if p is None else (p.pool, p.offset) for p in places}) != 1:
+        if None in places or len({p and (p.pool, p.offset) for p in places}) != 1:
             yield Failure(f"one offset for {', '.join(group)}", _all(outcome, group))
 
 

@@ -1,0 +1,78 @@
+"""The conformance cases: every file's expectations hold, and the runner can say no."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from ge_core.cases import Case, find_cases, read_case, run_case
+from ge_core.errors import InputFileError
+from ge_core.session.kernel import default_kernel
+
+FOLDER = Path(__file__).parent / "cases"
+CASES = list(find_cases([FOLDER]))
+
+
+def test_the_cases_are_there() -> None:
+    """Three families: copy removal, joins and splits, memory."""
+    families = {case.path.parent.name for case in CASES}
+    assert {"tensormove", "concat_notask", "memassign"} == families
+    assert len(CASES) >= 250
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
+def test_a_case_holds(case: Case) -> None:
+    """The pipeline leaves what the case expects."""
+    assert [] == run_case(case, default_kernel()).failures
+
+
+def case_of(**expect: object) -> Case:
+    """A removable move with other expectations."""
+    case = next(case for case in CASES if case.id.startswith("tm-002"))
+    return dataclasses.replace(case, expect=expect)
+
+
+@pytest.mark.parametrize(
+    "expect",
+    [
+        {"kept": ["mv"]},
+        {"removed": ["side"]},
+        {"kept_reason": {"mv": "R3"}},
+        {"edges": [["act:0", "out:1"]]},
+        {"control_edges": [["side", "out"]]},
+        {"attrs": {"side": {"_no_task": True}}},
+        {"isolated": [["out", 0]]},
+        {"conflict": True},
+        {"error": "Conflict"},
+        {"offsets": {"act:0": 0}},
+        {"peak_bytes": 4096},
+        {"same_offset": [["act:0", "side:0"]]},
+        {"disjoint": [["act:0", "side:0"]]},
+        {"must_not_share": [["act:0", "side:0"]]},
+        {"may_share": [["act:0", "side:0"]]},
+        {"tasks": ["act"]},
+        {"remvoed": ["mv"]},
+    ],
+    ids=lambda expect: next(iter(expect)),
+)
+def test_what_is_not_true_fails(expect: dict[str, object]) -> None:
+    """Each kind of expectation, and a misspelt one, can fail."""
+    assert not run_case(case_of(**expect), default_kernel()).passed
+
+
+def test_a_pass_nobody_has_is_an_error_with_near_names() -> None:
+    """A case for a pass that is not installed fails and says what is near."""
+    case = dataclasses.replace(case_of(), pipeline=("TensorMoveDeletPass",))
+    (failure,) = run_case(case, default_kernel()).failures
+    assert "TensorMoveDeletePass" in failure.got
+
+
+def test_a_case_without_a_pipeline_is_a_bad_file(tmp_path: Path) -> None:
+    """The error names file and key."""
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"id": "x", "graph": {"nodes": []}, "expect": {}}))
+    with pytest.raises(InputFileError, match=r"x\.json: field 'pipeline'"):
+        read_case(path)
