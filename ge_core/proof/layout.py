@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ge_core.ir import OutputAnchor
-from ge_core.memory.plan import ARENA, CONSTANTS, VARIABLES, Plan, PlanTensor
+from ge_core.memory.plan import ARENA, CONSTANTS, VARIABLES, Plan, PlanTensor, tensor_name
 from ge_core.proof.facts import FactTable
 from ge_core.proof.frames import Frame, Frames
 from ge_core.proof.pieces import join_parts, pack_parts, split_parts
@@ -16,6 +16,8 @@ from ge_core.proof.result import Findings
 from ge_core.proof.sizes import extent
 from ge_core.targets import Target
 
+_Key = tuple[tuple[str, ...], str, int]
+"""Call path, node and output."""
 _DEFAULT_TYPES: Final = frozenset({"HBM", "DDR", "DEFAULT", ""})
 
 
@@ -51,6 +53,7 @@ class Layout:
         self._check_strided(program)
         for frame in every:
             self._check_packed(frame)
+            self._check_boundary(frame)
 
     def _every_frame(self, program: Group) -> Iterator[Frame]:
         yield program.frame
@@ -61,7 +64,7 @@ class Layout:
     # ---- places --------------------------------------------------------------------------------
 
     def _check_places(self, frames: list[Frame]) -> None:
-        outputs: dict[tuple[tuple[str, ...], str, int], OutputAnchor] = {}
+        outputs: dict[_Key, OutputAnchor] = {}
         for frame in frames:
             for node in frame.order:
                 for output in node.outputs:
@@ -73,6 +76,14 @@ class Layout:
                 self._check_place(place, outputs[key])
             else:
                 self._complain(place.name, "a tensor of the graph", "no such tensor")
+        self._check_missing(outputs)
+
+    def _check_missing(self, outputs: Mapping[_Key, OutputAnchor]) -> None:
+        """What has no place gets a buffer at run time, and is listed, so that nobody forgets it."""
+        unplanned = set(self._plan.unplanned)
+        for key in outputs:
+            if key not in self._regions.places and tensor_name(*key) not in unplanned:
+                self._complain(tensor_name(*key), "a place, or a mention as unplanned", "neither")
 
     def _check_place(self, place: PlanTensor, output: OutputAnchor) -> None:
         size = extent(output.desc)
@@ -194,6 +205,27 @@ class Layout:
                 if region.is_strided and not traits.strided_out:
                     expected = f"contiguous bytes at :{output.index}: the op writes no pitch"
                     self._complain(step.path, expected, "rows apart", region)
+
+    def _check_boundary(self, frame: Frame) -> None:
+        """A subgraph's Data is what the caller hands in, a call's output what is inside."""
+        caller, outer = frame.caller, frame.parent
+        if caller is None or outer is None:
+            return
+        for node in frame.graph.nodes_of("Data"):
+            inside = self._regions.of(frame, node.outputs[0])
+            handed = self._regions.handed_in(frame, node)
+            if handed is not None and not inside.same_place(handed):
+                expected = f"the memory that is handed in, at {handed.pool} {handed.start}"
+                self._complain(frame.path(node), expected, "another place", inside)
+        if self._facts.of(caller).kind != "call":
+            return
+        for at, _, source in frame.results():
+            if at < len(caller.outputs):
+                inside = self._regions.of(frame, source)
+                output = self._regions.of(outer, caller.outputs[at])
+                if not output.same_place(inside):
+                    expected = f"the memory of the result inside, at {inside.pool} {inside.start}"
+                    self._complain(f"{outer.path(caller)}:{at}", expected, "another place", output)
 
     def _check_packed(self, frame: Frame) -> None:
         """Packed inputs and outputs follow one another, each padded to the alignment."""

@@ -180,6 +180,11 @@ class Regions:
         feed = None if at_input is None else node.inputs[at_input].source
         return None if feed is None else (frame, feed)
 
+    def handed_in(self, frame: Frame, data: Node) -> Region | None:
+        """Where the memory lies that a subgraph's Data is; None where it has its own."""
+        found = self._outside(frame, data)
+        return found if found is None or isinstance(found, Region) else self.of(*found)
+
     def _outside(self, frame: Frame, data: Node) -> tuple[Frame, OutputAnchor] | Region | None:
         """What a subgraph's Data is: the caller's input, or a loop's slot."""
         at = parent_index(data)

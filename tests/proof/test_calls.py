@@ -9,6 +9,7 @@ import pytest
 
 from ge_core.errors import LimitExceeded
 from ge_core.ir import Graph, GraphBuilder, OutputAnchor, TensorDesc, clone
+from ge_core.memory import Plan
 from ge_core.proof import ProofResult
 
 Found = Callable[..., list[tuple[str, str]]]
@@ -235,7 +236,24 @@ def test_a_call_output_that_the_plan_puts_elsewhere_is_found(found: Found) -> No
     sub.net_output(sub.op("Mul", sub.data("f/x", index=0), name="f/y"))
     call = build.op("PartitionedCall", build.data("x"), name="call", subgraphs={"f": sub})
     build.net_output(build.op("Relu", call, name="reader"))
-    assert found(build.graph, {"call:0": BASE, "call/f/y:0": 2 * BASE}) == [("reads", "reader")]
+    assert found(build.graph, {"call:0": BASE, "call/f/y:0": 2 * BASE}) == [
+        ("layout", "call:0"),
+        ("reads", "reader"),
+    ]
+
+
+def test_an_input_that_the_plan_puts_elsewhere_inside_is_found(found: Found) -> None:
+    """A subgraph's Data is the caller's memory, wherever a plan would have it."""
+    build = GraphBuilder()
+    value = build.op("Relu", build.data("x"), name="value")
+    sub = build.subgraph("f")
+    sub.net_output(sub.op("Mul", sub.data("f/x", index=0), name="f/y"))
+    call = build.op("PartitionedCall", value, name="call", subgraphs={"f": sub})
+    build.net_output(build.op("Relu", call, name="reader"))
+    assert found(build.graph, {"call/f/x:0": BASE}) == [
+        ("layout", "call/f/x"),
+        ("reads", "call/f/y"),
+    ]
 
 
 def shared() -> GraphBuilder:
@@ -311,7 +329,9 @@ def test_deep_nesting_needs_no_deep_stack(prove: Prove) -> None:
     call = build.op("PartitionedCall", build.data("x"), name="call", subgraphs={"f": sub})
     build.net_output(build.op("Relu", call, name="reader"))
     original = clone(build.graph)
-    assert _bare(prove, build.graph, original).ok
+    result = _bare(prove, build.graph, original)
+    assert {violation.check for violation in result.violations} == {"layout"}
+    assert {violation.found for violation in result.violations} == {"neither"}
 
 
 def test_nested_calls_are_bounded_by_work(prove: Prove) -> None:
@@ -333,7 +353,5 @@ def test_nested_calls_are_bounded_by_work(prove: Prove) -> None:
 
 
 def _bare(prove: Prove, graph: Graph, original: Graph, **facts: Any) -> ProofResult:
-    """The proof without a plan and without tasks: every tensor in memory of its own."""
-    from ge_core.memory import Plan
-
+    """The proof without places and without tasks: every tensor in memory of its own."""
     return prove(graph, original=original, plan=Plan(), tasks=None, **facts)

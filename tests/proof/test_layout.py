@@ -145,6 +145,16 @@ def test_a_place_of_nothing_and_a_second_place_are_found(prove: Prove, planned: 
     ]
 
 
+def test_a_tensor_that_the_plan_forgot_is_found(prove: Prove, planned: Planned) -> None:
+    """What has no place must be listed as unplanned; then it has memory of its own."""
+    plan = planned(small())
+    rest = [tensor for tensor in plan.tensors if tensor.name != "a:0"]
+    assert told(prove(small(), plan=replace(plan, tensors=rest))) == [
+        ("a:0", "a place, or a mention as unplanned", "neither")
+    ]
+    assert prove(small(), plan=replace(plan, tensors=rest, unplanned=["a:0"])).ok
+
+
 @pytest.mark.parametrize("side", ["input", "output"])
 def test_packed_members_follow_one_another(prove: Prove, side: str) -> None:
     """Packed inputs and outputs lie in order, each padded to the alignment at most."""
@@ -180,3 +190,15 @@ def test_tensors_of_no_bytes_may_lie_anywhere(prove: Prove, planned: Planned) ->
     plan = planned(build.graph, {"empty:0": 3, "b:0": 3})
     assert plan.pools["HBM"] == PoolTotals(64, 0, 64, False)
     assert prove(build.graph, plan=plan, target=Target("t", align_bytes=64)).ok
+
+
+def test_a_tensor_that_the_plan_forgot_is_found(prove, planned) -> None:
+    """What has no place must be listed as unplanned: else nobody makes a buffer for it."""
+    build = GraphBuilder()
+    build.net_output(build.op("Relu", build.data("x"), name="y"))
+    plan = planned(build.graph)
+    plan.tensors = [tensor for tensor in plan.tensors if tensor.node != "y"]
+    found = prove(build.graph, plan=plan).violations
+    assert [("layout", "y:0")] == [(v.check, v.node) for v in found]
+    plan.unplanned = ["y:0"]
+    assert () == prove(build.graph, plan=plan).violations

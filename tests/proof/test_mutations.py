@@ -1,6 +1,6 @@
 """The proof is honest: a broken compile whose ops really read something else is never accepted.
 
-Compiles of random graphs are broken in seven ways. Whether a break does harm is judged by running
+Compiles of random graphs are broken in eight ways. Whether a break does harm is judged by running
 the broken compile in the runtime's arena, in several orders that its streams and events allow, and
 comparing everything that every op reads with the reference run of the original. Each harmful break
 must be rejected by the proof; each unbroken compile must be accepted.
@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ge_core.errors import GeError
-from ge_core.ir import Graph, Node, clone
+from ge_core.ir import Graph, Node, OutputAnchor, clone
 from ge_core.memory import Plan, PlanTensor
 from ge_core.ops import OpRegistry, scribbled_inputs, written_inputs
 from ge_core.proof import verify_compile
@@ -52,6 +52,12 @@ class Subject:
     references: list[Any]
 
     def __post_init__(self) -> None:
+        # What a subgraph delivers is nobody's read: who reads it behind the call tells.
+        self.boundaries = {
+            node.name
+            for node in self.original.all_nodes()
+            if node.op == "NetOutput" and node.graph is not self.original
+        }
         self.places: dict[str, list[PlanTensor]] = {}
         for tensor in self.plan.tensors:
             if tensor.bytes:
@@ -116,7 +122,8 @@ def is_harmful(broken: Mutant, of: Subject) -> bool:
                 )
             except GeError:
                 return True
-            if differing_reads(reference.reads, run.reads or {}):
+            differing = differing_reads(reference.reads, run.reads or {})
+            if any(name not in of.boundaries for _, name, _ in differing):
                 return True
             pairs = (
                 *compare(reference.outputs, run.outputs),
@@ -427,6 +434,31 @@ def _descendants(node: Node) -> dict[Node, None]:
     return found
 
 
+def feed_from_elsewhere(of: Subject, rng: random.Random) -> Mutant | None:
+    """An op reads another tensor of the same kind: a wrong rewrite, not a wrong plan."""
+    graph = clone(of.graph)
+    part = rng.choice(graph.all_graphs())
+    nodes = list(part.nodes)
+    able = [
+        (anchor, output)
+        for at, node in enumerate(nodes)
+        for anchor in node.inputs
+        for earlier in nodes[:at]
+        for output in earlier.outputs
+        if anchor.source is not None and _alike(output, anchor.source)
+    ]
+    if not able:
+        return None
+    anchor, output = rng.choice(able)
+    part.rewire(anchor, output)
+    return _changed(of, f"{anchor!r} fed by {output!r}", graph)
+
+
+def _alike(one: OutputAnchor, other: OutputAnchor) -> bool:
+    a, b = one.desc, other.desc
+    return one is not other and (a.shape, a.dtype, a.format) == (b.shape, b.dtype, b.format)
+
+
 MUTATORS: dict[str, Mutator] = {
     "shift an offset": shift_an_offset,
     "drop an order": drop_an_order,
@@ -435,6 +467,7 @@ MUTATORS: dict[str, Mutator] = {
     "merge two outputs": merge_two_outputs,
     "output on its input": put_an_output_on_its_input,
     "widen a life": widen_a_life,
+    "feed from elsewhere": feed_from_elsewhere,
 }
 
 
