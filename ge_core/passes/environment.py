@@ -125,6 +125,7 @@ class Environment:
         extras: further objects by name that front doors hand to passes.
         kernel: who the kernel's own remarks name.
         retractions: placements that may be taken back to keep the peak down.
+        kept: names of copies that passes must leave, as their removal raised the peak.
         equivalences: (output, original output, pass) for which passes vouch to the proof.
     """
 
@@ -144,6 +145,7 @@ class Environment:
     extras: dict[str, Any] = field(default_factory=dict)
     kernel: Owner = field(default_factory=kernel_owner)
     retractions: list[Retraction] = field(default_factory=list)
+    kept: frozenset[str] = frozenset()
     equivalences: list[tuple[str, str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ from ge_core.passes.stages import Stage
 from ge_core.registry import kernel_owner
 from ge_core.session.copies import count_copies
 from ge_core.session.kernel import Kernel
-from ge_core.session.peak import keep_peak
+from ge_core.session.peak import keep_moves, keep_peak
 from ge_core.session.planning import Planner
 from ge_core.session.request import CompileRequest
 from ge_core.session.result import Result, Seconds
@@ -46,13 +46,35 @@ class Compiler:
         load_seconds: float = 0.0,
         source_path: Path | None = None,
     ) -> Result:
-        """Compile a graph in place.
+        """Compile a graph, in place but where that raises the peak: see `keep_moves`.
 
         Raises:
             GeError: an argument can't be met, a pass failed, or a plan is impossible. A failed
                 proof is no exception: see `Result.check_proof`.
         """
-        return _Compile(self.kernel, graph, request, model, load_seconds, source_path).run()
+
+        def attempt(graph: Graph, kept: frozenset[str]) -> _Compile:
+            made = _Compile(self.kernel, graph, request, model, load_seconds, source_path, kept)
+            made.run()
+            return made
+
+        first = attempt(graph, frozenset())
+        if first.allowed is None:
+            return first.result()
+        removed = first.removed_moves()
+        found = None
+        if removed:
+            found = keep_moves(
+                removed,
+                lambda kept: attempt(clone(first.original), kept),
+                lambda made: made.allowed is None,
+            )
+        if found is None:
+            first.env.warn(
+                f"the peak is above the {first.allowed} bytes of level O1:"
+                " removing copies alone raised it"
+            )
+        return (found or first).result()
 
 
 class _Compile:
@@ -64,6 +86,7 @@ class _Compile:
         model: str,
         load_seconds: float,
         source_path: Path | None,
+        kept: frozenset[str],
     ) -> None:
         self.kernel = kernel
         self.graph = graph
@@ -75,13 +98,16 @@ class _Compile:
         self.schedule = schedule_for(kernel, request)
         self.target = kernel.target(request.target or self.schedule.target)
         self.env = kernel.environment(graph, self.schedule, self.target)
+        self.env.kept = kept
         self.planner = Planner(kernel, self.target, self.schedule, request)
         self.plan: Plan | None = None
         self.tasks: TaskList | None = None
+        self.allowed: int | None = None
+        """O1's peak, where the plan's is higher."""
+        self.report: RunReport | None = None
 
-    def run(self) -> Result:
-        """Everything; see `Compiler.compile`."""
-        before = count_copies(self.original, self.env.ops)
+    def run(self) -> None:
+        """Everything up to plan and tasks."""
         start = perf_counter()
         manager = PassManager(
             self.schedule,
@@ -91,26 +117,44 @@ class _Compile:
             audit=self.request.audit,
             actions={Stage.MEM_ASSIGN: self._plan, Stage.TASK_GEN: self._make_tasks},
         )
-        report = manager.run()
+        self.report = manager.run()
         self.seconds.passes = perf_counter() - start - self.seconds.plan
-        assert self.plan is not None and self.tasks is not None
+
+    def removed_moves(self) -> list[str]:
+        """Names of the moves that passes removed, those first that save the fewest bytes."""
+        found: dict[str, int] = {}
+        for remark in self.env.remarks:
+            node = self.original.find(remark.node)
+            if (
+                remark.kind is RemarkKind.APPLIED
+                and node is not None
+                and self.env.ops.kind(node) == "move"
+                and self.graph.find(remark.node) is None
+            ):
+                found[remark.node] = remark.bytes or 0
+        return sorted(found, key=lambda name: (found[name], name))
+
+    def result(self) -> Result:
+        """The proof, and all that came of it."""
+        plan, tasks, report = self.plan, self.tasks, self.report
+        assert plan is not None and tasks is not None and report is not None
         start = perf_counter()
-        proof = self._prove(self.plan, self.tasks, report) if self.request.prove else None
+        proof = self._prove(plan, tasks, report) if self.request.prove else None
         self.seconds.proof = perf_counter() - start
-        self._warn_unplanned(self.plan)
+        self._warn_unplanned(plan)
         self._warn_unread()
         return Result(
             model=self.model or self.graph.name,
             original=self.original,
             graph=self.graph,
-            plan=self.plan,
-            tasks=self.tasks,
+            plan=plan,
+            tasks=tasks,
             remarks=self.env.remarks,
             proof=proof,
             level=self.schedule.level.name,
             target=self.target.name,
             assigner=self.planner.assigner_name,
-            before=before,
+            before=count_copies(self.original, self.env.ops),
             after=count_copies(self.graph, self.env.ops),
             passes=report.passes,
             seconds=self.seconds,
@@ -124,8 +168,10 @@ class _Compile:
     def _plan(self, env: Environment) -> None:
         start = perf_counter()
         self.plan = self.planner.plan(env.root)
-        if (self.request.objective or self.kernel.config.objective) != "copies" and env.retractions:
-            self.plan = keep_peak(self.plan, env, self.planner, self._baseline)
+        if (self.request.objective or self.kernel.config.objective) != "copies" and (
+            env.retractions or self.removed_moves()
+        ):
+            self.plan, self.allowed = keep_peak(self.plan, env, self.planner, self._baseline)
         env.extras["plan"] = self.plan
         self.seconds.plan += perf_counter() - start
 

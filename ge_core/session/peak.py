@@ -2,13 +2,16 @@
 
 A join without a task reserves its buffer from its first operand on, which may raise the peak. The
 passes that make such placements say how to take each back; here the ones that cost too much are.
+
+A removed move may raise it too: of two moves in a loop's body the first then has to be where the
+turn ends. A removal can't be taken back, so the graph is compiled again with some moves kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from ge_core.ir import Graph
 from ge_core.memory import ARENA, Plan
@@ -22,26 +25,69 @@ TRIAL_STEPS: Final = 300_000
 """Steps that the assigner may search in one trial; the plan that is kept gets its full search."""
 MIN_TRIALS: Final = 8
 """Trials that are made in any case."""
+MAX_ATTEMPTS: Final = 16
+"""Compiles that are made to find the moves to keep, at most."""
+
+T = TypeVar("T")
 
 
 def keep_peak(
     plan: Plan, env: Environment, planner: Planner, baseline: Callable[[], Graph]
-) -> Plan:
+) -> tuple[Plan, int | None]:
     """The plan, or that of the graph with some placements taken back, at most as high as O1's.
 
     Args:
         baseline: makes the graph as O1 leaves it.
+
+    Returns:
+        The plan, and O1's peak where it is still higher than that.
     """
     reached = _peak(plan)
     reference = baseline()
     problem, _ = planner.problem(reference)
     # Cheap in the usual case: what is below O1's lower bound is below its plan.
     if reached <= lower_bound(problem, ARENA):
-        return plan
+        return plan, None
     allowed = _peak(planner.plan(reference))
-    if reached <= allowed:
-        return plan
-    return _Search(env, planner, allowed, plan).run()
+    if reached > allowed and env.retractions:
+        plan = _Search(env, planner, allowed, plan).run()
+    return plan, allowed if _peak(plan) > allowed else None
+
+
+def keep_moves(
+    removed: Sequence[str], attempt: Callable[[frozenset[str]], T], fits: Callable[[T], bool]
+) -> T | None:
+    """Keep few of the removed moves, so that the peak is low enough.
+
+    Args:
+        removed: names, the ones to keep first in front.
+        attempt: compiles with these kept.
+        fits: whether the peak of an attempt is low enough.
+
+    Returns:
+        The attempt with the fewest kept that was found; None where keeping all doesn't suffice.
+    """
+    best = attempt(frozenset(removed))
+    attempts = 1
+    if not fits(best):
+        return None
+    taken = list(removed)
+    group = len(taken) // 2
+    while group >= 1:
+        at = len(taken)
+        while at > 0 and len(taken) > 1:
+            low = max(0, at - group)
+            rest = taken[:low] + taken[at:]
+            if attempts == MAX_ATTEMPTS:
+                return best
+            if rest:
+                attempts += 1
+                trial = attempt(frozenset(rest))
+                if fits(trial):
+                    taken, best = rest, trial
+            at = low
+        group //= 2
+    return best
 
 
 class _Search:
@@ -113,13 +159,7 @@ class _Search:
             item.undo()
             self.env.remarks.add(replace(item.remark, bytes=item.bytes))
         self.env.analyses.drop()
-        plan = self.planner.plan(self.env.root)
-        if _peak(plan) > self.allowed:
-            self.env.warn(
-                f"the peak is {_peak(plan)} bytes, above the {self.allowed} of level O1:"
-                " removing copies alone raised it"
-            )
-        return plan
+        return self.planner.plan(self.env.root)
 
 
 def _peak(plan: Plan) -> int:

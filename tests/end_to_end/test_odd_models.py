@@ -38,3 +38,30 @@ def test_an_odd_model_is_right(name: str, level: str, tmp_path: Path) -> None:
     assert [] == [o for o in execute(result, check=True).outputs if not o.bit_exact]
     result.save(written)
     onnx.checker.check_model(str(written), full_check=True)
+
+
+TWO_MOVES = """g (float[2] x) => (float[2] y) <int64 n = {1}> {
+    y = Loop(n, , x) <body = b (int64 i, bool c, float[2] a) => (bool co, float[2] q) {
+        u = Identity(a)
+        q = Identity(u)
+        co = Identity(c)
+    }>
+}"""
+
+
+@pytest.mark.parametrize("level", ["O3", "O4"])
+def test_a_move_stays_where_its_removal_raises_the_peak(level: str, tmp_path: Path) -> None:
+    """Of two moves in a loop's body the second is kept, unless copies matter more than memory."""
+    path = tmp_path / "model.onnx"
+    path.write_bytes(parser.parse_model(HEADER + TWO_MOVES).SerializeToString())
+    lowest = ge.compile(path, level="O1")
+    result = ge.compile(path, level=level).check_proof()
+    assert lowest.arena.bytes == result.arena.bytes
+    assert [] == result.warnings
+    final = result.remarks.final("q")
+    assert final is not None
+    assert ("missed", "RAISES_PEAK") == (str(final.kind), final.code)
+    assert "--objective copies" in result.explain("q")
+    fewest = ge.compile(path, level=level, objective="copies").check_proof()
+    assert fewest.after.total.count < result.after.total.count
+    assert fewest.arena.bytes > result.arena.bytes

@@ -62,6 +62,7 @@ def delete_copies(
     layout: bool = True,
     delete_rules: DeleteRules | None = None,
     trace_rules: TraceRules = TRACES,
+    kept: frozenset[str] = frozenset(),
     **fields: Any,
 ) -> Environment:
     """Walk the pass over a graph as the manager does; `fields` are the pass's own options."""
@@ -77,6 +78,7 @@ def delete_copies(
         read_write=RULES.make_read_write() if read_write else None,
         layout_checkers=RULES if layout else CheckerRegistry(),
         anchor_types=TYPES,
+        kept=kept,
     )
     declaration = PASSES.get(PASS)
     env.codes.add(declaration.codes)

@@ -363,6 +363,12 @@ def _(b: GraphBuilder) -> Mapping[str, Any]:
     return {"options": ALL_INPUTS}
 
 
+@trips("RAISES_PEAK")
+def _(b: GraphBuilder) -> Mapping[str, Any]:
+    use(b, move(b, made(b)))
+    return {"kept": frozenset({"mv"})}
+
+
 @pytest.mark.parametrize("code", sorted(CODES))
 def test_a_code_is_given_for_its_reason(code: str, delete: Any, monkeypatch: Any) -> None:
     """The copy ends with the code, goes or stays accordingly, and the words name what is meant."""

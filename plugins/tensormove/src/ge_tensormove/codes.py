@@ -7,6 +7,7 @@ from typing import Final
 CODES: Final[dict[str, str | tuple[str, str | None]]] = {
     "REMOVED": "nobody can see whether this is a copy",
     "REMOVAL_FAILED": "the graph can't be edited here: {error}",
+    "RAISES_PEAK": "without it a larger arena would be needed",
     # R0: reserved
     "R0_CANNOT_BE_DELETED": ("it is marked _cannot_be_deleted", "R0"),
     "R0_NO_CONSTANT_FOLDING": ("it carries the mark no_need_constant_folding", "R0"),
