@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ge_core.ir import Node
 from ge_core.ops import keeps_place
-from ge_core.proof.facts import CALLS, FactTable
+from ge_core.proof.facts import CALLS, SILENT, FactTable
 from ge_core.proof.frames import Frame, Frames, Steps, run_steps
 from ge_core.proof.program import Event, Group, Step, runs
 from ge_core.proof.regions import Regions
@@ -30,6 +30,12 @@ class Lister:
         self._regions = regions
         self._virtual = virtual
         self._events = 0
+        self._streams = {
+            node.stream_id
+            for node in frames.root.graph.all_nodes()
+            if facts.of(node).kind not in SILENT and (virtual or not facts.of(node).no_task)
+        }
+        """Those on which anything runs, in whatever graph."""
 
     def program(self) -> Group:
         """The program of the root graph."""
@@ -63,7 +69,7 @@ class Lister:
         """Events to wait for and to record, per node."""
         waits: dict[Node, list[int]] = {}
         records: dict[Node, list[int]] = {}
-        streams = {step.stream for step in steps.values()}
+        streams = self._streams
         if len(streams) < 2:
             return waits, records
         latest: dict[Node, _Latest] = {}
@@ -81,7 +87,11 @@ class Lister:
             if step is None and not (
                 own in streams
                 and keeps_place(node, self._facts.ops)
-                and (own in begun or any(stream != own for stream in before))
+                and (
+                    frame.parent is not None
+                    or own in begun
+                    or any(stream != own for stream in before)
+                )
             ):
                 latest[node] = before
                 continue

@@ -73,6 +73,7 @@ class _Expansion:
         self.dump_only: list[DumpDescriptor] = []
         self._left = limit
         self._events = 0
+        self._streams: set[int] = set()
         self._orders: dict[Graph, list[Node]] = {}
         self._regions: dict[int, Region] = {}
         self._scratch: dict[tuple[Call, str], list[Region]] = {}
@@ -82,6 +83,11 @@ class _Expansion:
 
     def expand(self, root: Graph) -> list[Task]:
         """Run the instances one inside the other; a stack of our own, as calls may nest deeply."""
+        self._streams = {
+            node.stream_id
+            for node in root.all_nodes()
+            if self.ops.kind(node) not in TASKLESS_KINDS and not is_no_task(node)
+        }
         stack: list[_Steps] = [self._instance(root, ())]
         answer: list[Task] | None = None
         while True:
@@ -101,7 +107,7 @@ class _Expansion:
         """The tasks of one graph on one call path; asks for those of the graphs it calls."""
         order = self._order(graph)
         kinds = {node: self._kind(node, call) for node in order}
-        edges = _StreamEdges(order, kinds, self.ops)
+        edges = _StreamEdges(order, kinds, self.ops, self._streams, inside=bool(call))
         tasks: list[Task] = []
         for node in order:
             kind = kinds[node]
@@ -228,17 +234,26 @@ class _Expansion:
 class _StreamEdges:
     """The edges of one graph instance that join two streams.
 
+    Args:
+        streams: those on which anything runs, in whatever graph.
+        inside: whether the graph is called, so that streams have run something before it begins.
+
     Attributes:
         readers: per producer the readers on other streams, in running order.
         waits: per reader the events to wait for; filled while the producers are emitted.
     """
 
     def __init__(
-        self, order: list[Node], kinds: dict[Node, TaskKind | None], ops: OpRegistry
+        self,
+        order: list[Node],
+        kinds: dict[Node, TaskKind | None],
+        ops: OpRegistry,
+        streams: set[int],
+        *,
+        inside: bool,
     ) -> None:
         self.readers: dict[Node, list[Node]] = {}
         self.waits: dict[Node, list[int]] = {}
-        streams = dict.fromkeys(node.stream_id for node, kind in kinds.items() if kind is not None)
         if len(streams) < 2:
             return
         place = {node: at for at, node in enumerate(order)}
@@ -250,7 +265,7 @@ class _StreamEdges:
             if kinds[node] is None and not (
                 keeps_place(node, ops)
                 and node.stream_id in streams
-                and (foreign or node.stream_id in begun)
+                and (inside or foreign or node.stream_id in begun)
             ):
                 is_data = ops.kind(node) == "data"
                 lifted[node] = [] if is_data else _latest_per_stream(before, place)

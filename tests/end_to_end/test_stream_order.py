@@ -51,3 +51,31 @@ def test_a_bare_graph_is_read_the_same_way() -> None:
     assert result.kernel is not None
     proof = verify_compile(original, result.graph, result.plan, None, ops=result.kernel.ops)
     assert () == proof.violations
+
+
+def called() -> Graph:
+    """A collective behind a call, ordered behind one before it by a copy in a subgraph alone."""
+    build = GraphBuilder("root")
+    one, other = {"stream_id": 0}, {"stream_id": 1}
+    writes = {"_input_mutable": True}
+    x = build.data("x", (64,))
+    made = build.op("Relu", x, name="made", attrs=one)
+    build.op("HcomAllReduce", made, name="first", attrs={**one, **writes})
+    start = build.op("Relu", x, name="start", attrs=other)
+    sub = build.subgraph("g")
+    inner = sub.op("Relu", sub.data("d", (64,), index=0), name="inner", attrs=other)
+    moved = sub.op("TensorMove", inner, name="moved", attrs=one)
+    sub.net_output(sub.op("HcomAllReduce", moved, name="second", attrs={**other, **writes}))
+    call = build.op("PartitionedCall", start, name="call", subgraphs={"f": sub}, attrs=other)
+    build.net_output(call)
+    return build.graph
+
+
+@pytest.mark.parametrize("level", ["O3", "O4"])
+def test_collectives_in_subgraphs_stay_behind_those_outside(level: str) -> None:
+    """A copy that stood alone on its stream inside a call had waited for that stream outside."""
+    result = ge.compile(called(), level=level, verify_each=True)
+    assert "TensorMove" not in result.after.by_op
+    assert result.proof is not None
+    assert () == result.proof.violations
+    assert result.check().ok
