@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from ge_core.digits import whole_number
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -24,10 +26,11 @@ class ShapeParam(click.ParamType[Any]):
         if isinstance(value, tuple):
             return value
         name, equals, text = str(value).rpartition("=")
-        dims = text.split("x") if text else []
-        if not equals or not name or not all(dim.isdecimal() for dim in dims):
+        dims = [whole_number(dim) for dim in text.split("x")] if text else []
+        shape = tuple(dim for dim in dims if dim is not None)
+        if not equals or not name or len(shape) < len(dims):
             self.fail(f"{value!r} is not NAME=1x3x64x64", param, ctx)
-        return name, tuple(int(dim) for dim in dims)
+        return name, shape
 
 
 class SettingParam(click.ParamType[Any]):

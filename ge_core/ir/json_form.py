@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from ge_core.digits import whole_number
 from ge_core.errors import GraphError, InputFileError
 from ge_core.ir import normalise
 from ge_core.ir.collector import collector_paused
@@ -158,7 +159,8 @@ def _read_edges(graph: Graph, node: Node, entry: Mapping[str, Any]) -> None:
 
 def _port(graph: Graph, node: Node, at: int, ref: object) -> OutputAnchor:
     name, _, index = ref.rpartition(":") if isinstance(ref, str) else ("", "", "")
-    if not name or not index.isdigit():
+    number = whole_number(index)
+    if not name or number is None:
         raise GraphError(
             f"input {at}: {ref!r} is not 'node:output'", node=node.name, field="inputs"
         )
@@ -167,7 +169,6 @@ def _port(graph: Graph, node: Node, at: int, ref: object) -> OutputAnchor:
         raise GraphError(
             f"input {at}: no node {name!r} in this graph", node=node.name, field="inputs"
         )
-    number = int(index)
     if number >= 1 << 16:
         raise GraphError(
             f"input {at}: output {number} is out of range", node=node.name, field="inputs"

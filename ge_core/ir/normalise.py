@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ge_core.digits import whole_number
 from ge_core.errors import InputFileError, near_matches
 
 ATTR_SPELLINGS: Final[Mapping[str, str]] = {
@@ -50,8 +51,8 @@ def mem_type(value: object) -> str:
             return upper
         if upper == "DEFAULT":
             return "HBM"
-        if value.isdigit():
-            value = int(value)
+        number = whole_number(value)
+        value = value if number is None else number
     if isinstance(value, int) and not isinstance(value, bool) and value in _MEM_NUMBERS:
         return _MEM_NUMBERS[value]
     raise InputFileError(

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from ge_core.digits import whole_number
+
 DISABLE_REUSE: Final = "ge.exec.disableReuseMemory"
 INPUT_REUSE: Final = "ge.exec.inputReuseMemIndexes"
 OUTPUT_REUSE: Final = "ge.exec.outputReuseMemIndexes"
@@ -78,8 +80,9 @@ def _indexes(texts: Mapping[str, str], key: str, told: list[str]) -> list[int]:
     found: list[int] = []
     for item in texts.get(key, "").split(","):
         text = item.strip()
-        if text.isdecimal():
-            found.append(int(text))
+        index = whole_number(text)
+        if index is not None:
+            found.append(index)
         elif text:
             told.append(f"option {key}: {text!r} is no index")
     return found
@@ -88,9 +91,9 @@ def _indexes(texts: Mapping[str, str], key: str, told: list[str]) -> list[int]:
 def _pairs(texts: Mapping[str, str], told: list[str]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for item in texts.get(SHARED_IO, "").split("|"):
-        ends = [text.strip() for text in item.split(",")]
-        if len(ends) == 2 and all(text.isdecimal() for text in ends):
-            found.append((int(ends[0]), int(ends[1])))
+        ends = [whole_number(text.strip()) for text in item.split(",")]
+        if len(ends) == 2 and ends[0] is not None and ends[1] is not None:
+            found.append((ends[0], ends[1]))
         elif item.strip():
             told.append(f"option {SHARED_IO}: {item!r} is no pair input,output")
     return found

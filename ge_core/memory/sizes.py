@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ge_core.digits import whole_number
 from ge_core.ir import Node, TensorDesc
 from ge_core.memory.plan import ARENA
 
@@ -39,16 +40,17 @@ def room_bytes(desc: TensorDesc) -> int:
 
 def pool_name(wish: object) -> str:
     """The pool that a memory type stands for, given by name or by GE's number."""
-    if isinstance(wish, str) and not wish.isdecimal():
+    rank = whole_number(wish) if isinstance(wish, str) else wish
+    if isinstance(wish, str) and rank is None:
         return wish or ARENA
-    rank = int(wish) if isinstance(wish, (int, str)) else 0
+    rank = rank if isinstance(rank, int) else 0
     return _NAMES.get(rank, ARENA if rank in (0, 1) else f"MEM{rank}")
 
 
 def pool_rank(pool: str) -> tuple[int, str]:
     """Sort key of wishes; the greatest wins."""
-    number = pool.removeprefix("MEM")
-    return _RANKS.get(pool, int(number) if number.isdecimal() else 1 << 30), pool
+    number = whole_number(pool.removeprefix("MEM"))
+    return _RANKS.get(pool, 1 << 30 if number is None else number), pool
 
 
 def output_wishes(node: Node, index: int) -> list[str]:

@@ -11,8 +11,8 @@ import re
 from ge_core.passes.levels import Level
 from ge_core.passes.options import OptionRegistry, Visibility
 
-_PAIR = re.compile(r"\d+,\d+")
-_NUMBER = re.compile(r"\d+")
+_PAIR = re.compile(r"[0-9]{1,18},[0-9]{1,18}")
+_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 def _check_indexes(value: str) -> str | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from ge_core.digits import whole_number
 from ge_core.errors import OptionError, PluginError
 from ge_core.passes.levels import ALWAYS, Level, WorkingLevel
 from ge_core.registry import NOBODY, Entry, Owner, Registry
@@ -87,7 +88,8 @@ def _check_choice(option: OptionDeclaration, value: str) -> str | None:
 
 
 def _check_integer(_: OptionDeclaration, value: str) -> str | None:
-    return None if value.removeprefix("-").isdecimal() else "the value must be a whole number"
+    number = whole_number(value.removeprefix("-"))
+    return None if number is not None else "the value must be a whole number"
 
 
 def _check_switch(_: OptionDeclaration, value: str) -> str | None:

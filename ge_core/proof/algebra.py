@@ -121,8 +121,9 @@ class Algebra:
         """Evaluate a node that is no source and no call."""
         facts = self.facts.of(node)
         if facts.kind in _MOVES:
-            moved = _MOVES[facts.kind](self.store, node, inputs)
-            if moved is not None:
+            moved = _MOVES[facts.kind](self.store, node, inputs) if node.outputs else None
+            # A node with more results than such an op has is like any other.
+            if moved is not None and len(moved) == len(node.outputs):
                 return Outcome(moved)
         if facts.traits.expansion is not None:
             return Outcome(list(expand(self, facts.traits, node, frame, inputs)))

@@ -36,4 +36,5 @@ def lent_memory(options: Mapping[str, str]) -> Lent:
 
 def _number(text: str) -> int | None:
     text = text.strip()
-    return int(text) if text.isascii() and text.isdigit() else None
+    # Python refuses to read texts of thousands of digits, and no index has so many.
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None

@@ -33,7 +33,7 @@ class Cutting:
 def join_parts(node: Node) -> tuple[list[int], Cutting] | None:
     """The operands of a join in order, and how their bytes lie in the result."""
     operands, axis = _operands(node)
-    if axis is None or not operands:
+    if axis is None or not operands or len(node.outputs) != 1:
         return None
     descs = [node.inputs[at].desc for at in operands]
     cutting = _cutting(node.outputs[0].desc, descs, axis)
@@ -60,6 +60,8 @@ def split_parts(node: Node) -> tuple[int, Cutting] | None:
 
 def pack_parts(node: Node) -> Cutting | None:
     """How the operands of a Pack lie in the result: one new axis."""
+    if len(node.outputs) != 1:
+        return None
     out = node.outputs[0].desc
     descs = [anchor.desc for anchor in node.inputs]
     axis = declared_axis(node, ("axis",)) or 0

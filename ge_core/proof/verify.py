@@ -250,6 +250,6 @@ def _shared(run: CompiledRun, step: Step) -> tuple[int | None, ...]:
 
 def _output(text: str) -> tuple[str, int]:
     name, _, number = text.rpartition(":")
-    if not name or not number.isdigit():
+    if not name or not number.isascii() or not number.isdigit():
         raise UsageError(f"equivalence: {text!r} is no output, which is written node:0")
     return name, int(number)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ge_core.ir.dtypes import BITS
+
 HBM = "HBM"
 """The pool that a tensor lies in unless its description says otherwise."""
 
@@ -41,6 +43,8 @@ class Target:
             if capacity is not None and capacity < 0:
                 raise ValueError(f"target {self.name!r}: pool {pool!r} has capacity {capacity}")
         for dtype, width in self.block_widths.items():
+            if dtype not in BITS:
+                raise ValueError(f"target {self.name!r}: block width for unknown dtype {dtype!r}")
             if width < 1:
                 raise ValueError(f"target {self.name!r}: block width {width} for {dtype!r}")
 

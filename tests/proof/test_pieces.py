@@ -68,3 +68,11 @@ def test_a_pack_in_front_of_the_blocks() -> None:
     assert Cutting(1, (1024, 1024)) == pack_parts(moved("Pack", [part, part], [whole], axis=-3))
     inner = stored("FRACTAL_NZ", "ND", (1, 2, 32), (1, 2, 1, 16, 16))
     assert None is pack_parts(moved("Pack", [part, part], [inner], axis=1))
+
+
+def test_an_op_with_too_many_results_is_none_that_moves() -> None:
+    """A join with two results, or a Pack, is an op like any other."""
+    part, whole = TensorDesc.make("float32", (2, 4)), TensorDesc.make("float32", (4, 4))
+    assert None is join_parts(moved("ConcatD", [part, part], [whole, whole], concat_dim=0))
+    pair = TensorDesc.make("float32", (2, 2, 4))
+    assert None is pack_parts(moved("Pack", [part, part], [pair, pair], axis=0))

@@ -67,6 +67,7 @@ def test_a_target_keeps_the_name_that_users_type(targets: TargetRegistry) -> Non
         ({"run_align": 0}, "run_align 0 is not a power of two"),
         ({"pools": {"HBM": -1}}, "pool 'HBM' has capacity -1"),
         ({"block_widths": {"int8": 0}}, "block width 0 for 'int8'"),
+        ({"block_widths": {"int9": 32}}, "block width for unknown dtype 'int9'"),
     ],
 )
 def test_impossible_targets(about: dict[str, Any], problem: str) -> None:
