@@ -35,11 +35,12 @@ def compile_command(ctx: click.Context, /, model: Path, form: str, **flags: Any)
 
     from ge_core.passes.remarks import write_json_lines
     from ge_core.session import compile
-    from ge_core.session.files import check_output
+    from ge_core.session.files import check_output, check_places
 
     set_up_logs(ctx)
     if flags["output"] is not None:
         check_output(flags["output"])
+    check_places([flags[name] for name in ("output", "plan", "tasks", "remarks") if flags[name]])
     result = compile(model, **requested(ctx, flags))
     if form == "json":
         print_json(result.report())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ge_core.errors import InputFileError, UsageError
@@ -81,6 +81,22 @@ def check_output(path: Path | str) -> None:
     _suffix(path, BACKENDS)
     if not path.absolute().parent.is_dir():
         raise InputFileError("its folder does not exist", file=str(path))
+
+
+def check_places(paths: Sequence[Path]) -> None:
+    """Refuse files that can't all be written, so that none is where one can't be.
+
+    Raises:
+        UsageError: one file is asked for twice.
+        InputFileError: a folder does not exist.
+    """
+    seen: set[Path] = set()
+    for path in paths:
+        if not path.absolute().parent.is_dir():
+            raise InputFileError("its folder does not exist", file=str(path))
+        if path.resolve() in seen:
+            raise UsageError(f"{path}: two results can't be written to one file")
+        seen.add(path.resolve())
 
 
 def _suffix(path: Path, group: str) -> str:

@@ -161,3 +161,16 @@ def test_two_compiles_write_the_same_bytes(ge: Ge, graph_file: Path, tmp_path: P
     assert ["o.json", "p.json", "r.jsonl", "t.json"] == names
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_places_are_checked_before_anything_is_written(
+    ge: Ge, graph_file: Path, tmp_path: Path
+) -> None:
+    """A folder that is missing, or one file for two results, ends it with no file written."""
+    out = tmp_path / "out.json"
+    missing = ge("compile", graph_file, "-o", out, "--plan", tmp_path / "no" / "plan.json")
+    twice = ge("compile", graph_file, "-o", out, "--remarks", out)
+    assert (3, 2) == (missing.code, twice.code)
+    assert "its folder does not exist" in missing.err
+    assert "two results can't be written to one file" in twice.err
+    assert not out.exists()
