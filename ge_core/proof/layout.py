@@ -81,7 +81,10 @@ class Layout:
     def _check_missing(self, outputs: Mapping[_Key, OutputAnchor]) -> None:
         """What has no place gets a buffer at run time, and is listed, so that nobody forgets it."""
         unplanned = set(self._plan.unplanned)
-        for key in outputs:
+        for key, output in outputs.items():
+            # An output that a node leaves out, or a sequence that nobody reads, needs none.
+            if output.desc.dtype == "undefined" and output.desc.size is None and not output.readers:
+                continue
             if key not in self._regions.places and tensor_name(*key) not in unplanned:
                 self._complain(tensor_name(*key), "a place, or a mention as unplanned", "neither")
 

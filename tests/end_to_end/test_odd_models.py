@@ -18,6 +18,11 @@ MODELS = {
         y = Concat<axis = 1>(a, x)
         z = Concat<axis = -1>(x, x, a)
     }""",
+    "a sequence that nobody reads": """g (float[2] x) => (float[4] y) {
+        a = SequenceConstruct(x, x)
+        b = SequenceInsert(a, x)
+        y = ConcatFromSequence<axis = 0>(a)
+    }""",
     "splits without rows": """g (float[2,0,4] x) => (float[2,0,4] y) {
         a, b = Split<axis = 2>(x)
         c = Neg(a)
