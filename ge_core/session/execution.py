@@ -132,7 +132,8 @@ def render(execution: Execution) -> str:
     lines = []
     for output in execution.outputs:
         shape = "?" if output.shape is None else "x".join(map(str, output.shape)) or "scalar"
-        verdict = {True: "bit-exact", None: "", False: f"DIFFERS by {output.max_abs_diff}"}
+        by = "" if output.max_abs_diff is None else f" by {output.max_abs_diff}"
+        verdict = {True: "bit-exact", None: "", False: f"DIFFERS{by} from the original's run"}
         lines.append(
             f"{output.name}  {output.dtype}[{shape}]  {verdict[output.bit_exact]}".rstrip()
         )

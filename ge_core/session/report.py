@@ -148,7 +148,8 @@ def _proof_line(result: Result) -> str:
     if not result.proof.ok:
         return f"FAILED, {len(result.proof.violations)} violations"
     assumed = len(result.proof.assumptions)
-    return "ok" if assumed == 0 else f"ok under {assumed} assumptions"
+    plural = "" if assumed == 1 else "s"
+    return "ok" if assumed == 0 else f"ok under {assumed} assumption{plural}"
 
 
 def size(count: int) -> str:

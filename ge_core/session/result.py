@@ -115,7 +115,7 @@ class Result:
         """Execute once inside the arena; outputs by name.
 
         Raises:
-            UsageError: an input is missing, or has another shape or dtype.
+            GeError: an input is missing or has another shape or dtype, or a node can't be run.
             PluginError: no such executor is installed.
         """
         return dict(self.execute(feeds, executor=executor).outputs)

@@ -150,3 +150,20 @@ def test_listing_imports_nothing_heavy(what: str, also: set[str], call: str) -> 
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "LOADED []" in done.stderr
+
+
+def test_inputs_of_a_run_are_checked(ge: Ge, graph_file: Path, tmp_path: Path) -> None:
+    """A wrong shape, dtype or name ends with 2 and says what the graph wants."""
+    import numpy as np
+
+    wrong = {
+        "shape": {"x": np.zeros((4, 8), np.float32)},
+        "dtype": {"x": np.zeros((4, 16), np.int8)},
+        "name": {"y": np.zeros((4, 16), np.float32)},
+    }
+    for what, arrays in wrong.items():
+        np.savez(tmp_path / f"{what}.npz", **arrays)
+        ran = ge("run", graph_file, "--inputs", tmp_path / f"{what}.npz")
+        assert 2 == ran.code, ran.err
+        assert "'x'" in ran.err or "'y'" in ran.err
+        assert "Traceback" not in ran.err

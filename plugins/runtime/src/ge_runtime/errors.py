@@ -19,6 +19,13 @@ class ExecutionError(GeError):
     """Call path and name of the node that it happened at."""
 
 
+class FeedError(ExecutionError):
+    """An input that is missing, unknown, or another tensor than the graph declares."""
+
+    code = "RT00002"
+    exit_code = 2
+
+
 def is_located(error: Exception) -> bool:
     """Whether the error names a node already, one further inside."""
     return isinstance(error, ExecutionError) and error.node is not None

@@ -11,7 +11,7 @@ import numpy as np
 
 from ge_core.api import Graph, KernelContext, Kernels, Node, OpRegistry, TensorDesc
 from ge_runtime.dtypes import from_storage, is_stored, numpy_dtype, sub_byte_bits
-from ge_runtime.errors import ExecutionError
+from ge_runtime.errors import ExecutionError, FeedError
 from ge_runtime.kernels.standin import named_tensor
 
 _OPEN_BATCH: Final = 2
@@ -35,14 +35,14 @@ def make_feeds(
     normal, integers small and not negative, so that they can count and index.
 
     Raises:
-        ExecutionError: an input that is no tensor isn't given, or a given name is no input.
+        FeedError: an input that is no tensor isn't given, or a given name is no input.
     """
     feeds = dict(given or {})
     nodes = [node for node in graph.root.nodes if ops.kind(node) == "data" and node.outputs]
     known = {name for node in nodes for name in (node.name, input_name(node))}
     stray = [name for name in feeds if name not in known]
     if stray:
-        raise ExecutionError(
+        raise FeedError(
             f"no input {stray[0]!r}", near=sorted(known)[:5], hint="name inputs as the graph does"
         )
     for node in nodes:
@@ -54,9 +54,7 @@ def make_feeds(
                 feeds[name] = _random_tensor(node, rng)
             except (MemoryError, ValueError, OverflowError) as error:
                 desc = node.outputs[0].desc
-                raise ExecutionError(
-                    f"input {name!r} is {desc!r}, more than can be had here"
-                ) from error
+                raise FeedError(f"input {name!r} is {desc!r}, more than can be had here") from error
     return feeds
 
 
@@ -71,7 +69,7 @@ def _random_tensor(node: Node, rng: random.Random) -> Any:
         return text.reshape(shape)
     if desc.dtype == "undefined":
         if desc.size is None:
-            raise ExecutionError(f"input {node.name!r} has no type to make a value for")
+            raise FeedError(f"input {node.name!r} has no type to make a value for")
         return generator.integers(0, 256, desc.size, np.uint8)
     width = sub_byte_bits(desc.dtype)
     if width is not None:
@@ -103,7 +101,7 @@ def fed(node: Node, feeds: Mapping[str, Any], kernels: Kernels | None = None) ->
     """The value of a graph input, as an array of its dtype; its default where none is given.
 
     Raises:
-        ExecutionError: it isn't given, or has another dtype or shape.
+        FeedError: it isn't given, or has another dtype or shape.
     """
     desc = node.outputs[0].desc
     value = feeds.get(input_name(node), feeds.get(node.name))
@@ -112,7 +110,7 @@ def fed(node: Node, feeds: Mapping[str, Any], kernels: Kernels | None = None) ->
             return None
         if node.value is not None:
             return stored(node, kernels)
-        raise ExecutionError(f"no value for input {input_name(node)!r}")
+        raise FeedError(f"no value for input {input_name(node)!r}")
     if isinstance(value, (list, tuple)) and desc.dtype == "undefined":
         return [np.asarray(item) for item in value]
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
@@ -122,7 +120,7 @@ def fed(node: Node, feeds: Mapping[str, Any], kernels: Kernels | None = None) ->
     if not isinstance(value, np.ndarray) or (want.kind == "O" and array.dtype.kind in "UST"):
         array = array.astype(want)
     if array.dtype != want or not _fits(array.shape, desc):
-        raise ExecutionError(
+        raise FeedError(
             f"input {input_name(node)!r} is {desc!r}, given {array.dtype}{list(array.shape)}"
         )
     return array
