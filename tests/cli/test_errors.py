@@ -153,7 +153,7 @@ def test_listing_imports_nothing_heavy(what: str, also: set[str], call: str) -> 
 
 
 def test_inputs_of_a_run_are_checked(ge: Ge, graph_file: Path, tmp_path: Path) -> None:
-    """A wrong shape, dtype or name ends with 2 and says what the graph wants."""
+    """A wrong shape, dtype or name is a bad input file: exit code 3, and what the graph wants."""
     import numpy as np
 
     wrong = {
@@ -164,6 +164,6 @@ def test_inputs_of_a_run_are_checked(ge: Ge, graph_file: Path, tmp_path: Path) -
     for what, arrays in wrong.items():
         np.savez(tmp_path / f"{what}.npz", **arrays)
         ran = ge("run", graph_file, "--inputs", tmp_path / f"{what}.npz")
-        assert 2 == ran.code, ran.err
+        assert 3 == ran.code, ran.err
         assert "'x'" in ran.err or "'y'" in ran.err
         assert "Traceback" not in ran.err

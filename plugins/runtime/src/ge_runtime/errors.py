@@ -23,7 +23,7 @@ class FeedError(ExecutionError):
     """An input that is missing, unknown, or another tensor than the graph declares."""
 
     code = "RT00002"
-    exit_code = 2
+    exit_code = 3
 
 
 def is_located(error: Exception) -> bool:
