@@ -88,7 +88,8 @@ def plan_region(place: PlanTensor, size: int | None) -> Region:
     """The region of a plan's entry; `size` is what the description says of it."""
     strided = place.strided
     size = place.bytes if size is None else size
-    if strided is None or strided.count <= 1 or strided.row == strided.pitch:
+    # Rows over one another and rows of nothing are the layout's to refuse: nothing walks them.
+    if strided is None or strided.count <= 1 or not 0 < strided.row < strided.pitch:
         return Region(place.pool, place.offset, size)
     return Region(place.pool, place.offset, size, strided.row, strided.pitch, strided.count)
 
