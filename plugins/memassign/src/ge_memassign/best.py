@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ge_core.api import Budget, MemoryProblem, Placement, collector_paused
-from ge_memassign.conflicts import Conflicts
 from ge_memassign.exhaust import exhaust
-from ge_memassign.fast import pair_limit, quick
+from ge_memassign.fast import quick, solved
 from ge_memassign.improve import improve
 from ge_memassign.pools import Pool
+
+LOOKS: Final = 600_000
+"""Questions that all dives of one pool may ask the skyline."""
 
 
 class Best:
@@ -29,12 +33,14 @@ class Best:
 
 def _place(pool: Pool, budget: Budget) -> tuple[list[int], bool]:
     """Offsets, and whether they are proved to be the best."""
-    found, conflicts = quick(pool, budget)
-    if pool.peak(found) <= pool.bound or not pool.clusters:
-        return found, True
+    found = quick(pool, budget, LOOKS)
+    offsets = solved(found)
+    if found.optimal or not pool.clusters:
+        return offsets, True
+    conflicts = found.conflicts
     if conflicts is None:
-        conflicts = Conflicts(pool, pair_limit(pool))
-    if not conflicts.complete:
-        return found, False
-    found, proved = exhaust(pool, conflicts, found)
-    return (found, True) if proved else (improve(pool, conflicts, found, budget), False)
+        return offsets, False
+    offsets, proved = exhaust(pool, conflicts, offsets)
+    if proved:
+        return offsets, True
+    return improve(pool, conflicts, offsets, found.seeds, budget), False

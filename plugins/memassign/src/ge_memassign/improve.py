@@ -16,12 +16,12 @@ from typing import Final
 from ge_core.api import Budget
 from ge_memassign.conflicts import Conflicts
 from ge_memassign.firstfit import FirstFit
-from ge_memassign.orders import orders
+from ge_memassign.orders import by_offset, orders
 from ge_memassign.pools import Pool
 
-STEPS: Final = 8_000_000
+STEPS: Final = 12_000_000
 """Pairs of interfering buffers that may be looked at, by default."""
-ATTEMPTS: Final = 3000
+ATTEMPTS: Final = 6000
 """Attempts in all, so that small problems take little time."""
 FAILURES: Final = 60
 """Attempts with one order and one ceiling."""
@@ -29,14 +29,16 @@ CEILINGS: Final = (4, 8, 2, 1)
 """How far below the best peak to aim: this part of its distance from the bound, in turn."""
 
 
-def improve(pool: Pool, conflicts: Conflicts, best: list[int], budget: Budget) -> list[int]:
-    """An answer that is at least as good as `best`."""
+def improve(
+    pool: Pool, conflicts: Conflicts, best: list[int], seeds: list[list[int]], budget: Budget
+) -> list[int]:
+    """An answer that is at least as good as `best`; other answers may serve as starts."""
     fit = FirstFit(pool, conflicts)
     limit = STEPS if budget.steps is None else budget.steps
     chance = random.Random(len(pool.clusters))
     peak = pool.peak(best)
-    lowest_first = sorted(range(len(best)), key=lambda at: (best[at], at))
-    starts = [lowest_first, *(order for _, order in orders(pool))]
+    starts = [by_offset(offsets) for offsets in (best, *seeds)]
+    starts += [order for _, order in orders(pool)]
     turn = 0
     while peak > pool.bound and not fit.is_spent(limit, ATTEMPTS) and not budget.expired():
         part = CEILINGS[turn // len(starts) % len(CEILINGS)]

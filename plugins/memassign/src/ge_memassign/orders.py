@@ -10,24 +10,39 @@ from ge_memassign.pools import Pool
 Key: TypeAlias = Callable[[int], tuple[int, ...]]
 
 
-def orders(pool: Pool) -> Iterator[tuple[str, list[int]]]:
-    """Orders by name, those that do best on the average first."""
+def keys(pool: Pool) -> list[tuple[str, Key]]:
+    """Sort keys by name, those that do best on the average first."""
     sizes, birth, death = pool.sizes, pool.birth, pool.death
     pressure = _pressure(pool)
 
     def life(at: int) -> int:
         return death[at] - birth[at] + 1
 
-    keys: tuple[tuple[str, Key], ...] = (
+    return [
         ("size", lambda at: (-sizes[at], -life(at), birth[at])),
         ("area", lambda at: (-sizes[at] * life(at), birth[at])),
-        ("breadth", lambda at: (-pressure[at], -sizes[at], birth[at])),
         ("life", lambda at: (-life(at), -sizes[at], birth[at])),
+        ("breadth", lambda at: (-pressure[at], -sizes[at], birth[at])),
         ("birth", lambda at: (birth[at], -sizes[at], -life(at))),
         ("death", lambda at: (-death[at], -sizes[at], -life(at))),
-    )
-    for name, key in keys:
-        yield name, sorted(range(len(sizes)), key=lambda at: (*key(at), at))
+    ]
+
+
+def orders(pool: Pool) -> Iterator[tuple[str, list[int]]]:
+    """The numbers of the clusters in the order of each key."""
+    for name, key in keys(pool):
+        yield name, in_order(pool, key)
+
+
+def in_order(pool: Pool, key: Key) -> list[int]:
+    """The numbers of the clusters by a key, then by number."""
+    ranks = [(*key(at), at) for at in range(len(pool.sizes))]
+    return sorted(range(len(ranks)), key=ranks.__getitem__)
+
+
+def by_offset(offsets: list[int]) -> list[int]:
+    """The numbers of the clusters, the lowest first."""
+    return sorted(range(len(offsets)), key=lambda at: (offsets[at], at))
 
 
 def _pressure(pool: Pool) -> list[int]:
