@@ -93,7 +93,8 @@ def quick(pool: Pool, budget: Budget, looks: int = LOOKS) -> Found:
     conflicts = Conflicts(pool, limit)
     if not conflicts.complete:
         found.take(by_stream(pool, lambda lane: solved(quick(lane, budget))))
-        _dives(found, budget, DENSE_LOOKS)
+        # Between streams times say little: dives would stack what could share.
+        _dives(found, budget, DENSE_LOOKS if pool.problem.order is None else looks)
         return found
     found.conflicts = conflicts
     fit = FirstFit(pool, conflicts)
