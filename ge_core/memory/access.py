@@ -69,6 +69,7 @@ class Accesses:
         self._count = len(work.nodes)
         for instance in range(self._count):
             self._visit(instance)
+        self._keep_updates()
         self._check_offers()
 
     # ---- sites ---------------------------------------------------------------------------------
@@ -242,6 +243,20 @@ class Accesses:
             for before in node.control_inputs:
                 if before.op in CLEARING_OPS:
                     self._write(tensor, region.at[before])
+
+    def _keep_updates(self) -> None:
+        """A graph input that the graph itself updates is a result, offered or not."""
+        offered = {
+            self.demands.alias.find(tensor)[0]: tensor
+            for tensor, number in self.inputs.items()
+            if number in self.options.offered_inputs
+        }
+        if not offered:
+            return
+        for tensor, accesses in enumerate(self.of):
+            group = offered.get(self.demands.alias.find(tensor)[0])
+            if group is not None and any(a.write and a.site != RUN_START for a in accesses):
+                self._read(group, RUN_END)
 
     def _check_offers(self) -> None:
         """Indexes that nothing has are left out, with a warning."""

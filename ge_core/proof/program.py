@@ -46,11 +46,12 @@ class Step:
 class Group:
     """What runs of one graph on one call path, in an order that respects streams and events."""
 
-    __slots__ = ("frame", "items")
+    __slots__ = ("_streams", "frame", "items")
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self.items: list[Step | Event] = []
+        self._streams: list[int] | None = None
 
     def steps(self) -> Iterator[Step]:
         """The steps, subgraphs not entered."""
@@ -67,8 +68,20 @@ class Group:
                 waiting.extend(step.groups)
 
     def streams(self) -> list[int]:
-        """The streams that its steps use, groups inside included, in order of first use."""
-        return list(dict.fromkeys(step.stream for step in self.everything()))
+        """The streams that its steps use, groups inside included; asked when it is complete."""
+        if self._streams is None:
+            found: dict[int, None] = {}
+            waiting = [self]
+            while waiting:
+                group = waiting.pop()
+                if group._streams is not None:
+                    found.update(dict.fromkeys(group._streams))
+                    continue
+                for step in group.steps():
+                    found[step.stream] = None
+                    waiting.extend(step.groups)
+            self._streams = list(found)
+        return self._streams
 
 
 def runs(frame: Frame, node: Node, facts: Facts, regions: Regions, *, virtual: bool) -> bool:

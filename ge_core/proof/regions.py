@@ -112,6 +112,7 @@ class Regions:
         self._frames = frames
         self._facts = facts
         self._known: dict[Frame, dict[OutputAnchor, Region]] = {}
+        self._homes: dict[tuple[Frame, OutputAnchor], PlanTensor | Region] = {}
 
     def of(self, frame: Frame, output: OutputAnchor) -> Region:
         """Where an output lies."""
@@ -142,25 +143,37 @@ class Regions:
         return self.own(frame, f"{node.name}:slot{at}", size)
 
     def _find(self, frame: Frame, output: OutputAnchor) -> Region:
-        seen = size = extent(output.desc)
+        home, size = self._home(frame, output), extent(output.desc)
+        if isinstance(home, PlanTensor):
+            return plan_region(home, size)
+        return home if home.is_strided or size is None else _seen(home, size)
+
+    def _home(self, frame: Frame, output: OutputAnchor) -> PlanTensor | Region:
+        """The place that holds an output, in the end: views and calls are followed."""
+        path: list[tuple[Frame, OutputAnchor]] = []
         while True:
-            place = self.places.get((frame.call, output.node.name, output.index))
-            if place is not None:
-                return plan_region(place, seen)
+            home: PlanTensor | Region | None = self._homes.get((frame, output))
+            home = home or self.places.get((frame.call, output.node.name, output.index))
+            if home is not None:
+                break
+            path.append((frame, output))
             memory = self._memory_of(frame, output)
             if isinstance(memory, Region):
-                return memory if memory.is_strided or seen is None else _seen(memory, seen)
+                home = memory
+                break
             if memory is None:
+                home = self._own_place(frame, output)
                 break
             frame, output = memory
-            size = extent(output.desc)
-        # A view knows no more of a memory's size than the memory itself.
-        if size is not None:
-            size = seen
-        name = f"{output.node.name}:{output.index}"
+        for step in path:
+            self._homes[step] = home
+        return home
+
+    def _own_place(self, frame: Frame, output: OutputAnchor) -> Region:
+        name, size = f"{output.node.name}:{output.index}", extent(output.desc)
         if self._facts.of(output.node).kind in ("constant", "variable"):
-            return Region(f"@{name}", 0, size, seen=seen)
-        return replace(self.own(frame, name, size), seen=seen)
+            return Region(f"@{name}", 0, size, seen=size)
+        return replace(self.own(frame, name, size), seen=size)
 
     def _memory_of(
         self, frame: Frame, output: OutputAnchor

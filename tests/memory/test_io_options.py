@@ -40,6 +40,17 @@ def test_an_offered_input_is_free_after_its_last_reader(plan_graph) -> None:
     assert planned.may("x:0", "i2:0") and not planned.may("x:0", "i1:0")
 
 
+def test_an_offered_input_that_the_graph_updates_is_kept(plan_graph) -> None:
+    """What an op writes into it in place is for the caller to find there."""
+    build = GraphBuilder()
+    x = build.data("x", (64,))
+    value = build.op("Gen", name="value", shape=(64,))
+    updated = build.op("Assign", x, value, name="set", reuse_input=0)
+    build.op("Relu", build.op("Relu", updated, name="i1"), name="i2")
+    planned = plan_graph(build, {"ge.exec.inputReuseMemIndexes": "0"})
+    assert not planned.may("x:0", "i2:0")
+
+
 def test_an_offered_output_is_free_before_it_is_written(plan_graph) -> None:
     """Behind that it stays until the end."""
     planned = plan_graph(chain(), {"ge.exec.outputReuseMemIndexes": "0"})

@@ -190,15 +190,3 @@ def test_tensors_of_no_bytes_may_lie_anywhere(prove: Prove, planned: Planned) ->
     plan = planned(build.graph, {"empty:0": 3, "b:0": 3})
     assert plan.pools["HBM"] == PoolTotals(64, 0, 64, False)
     assert prove(build.graph, plan=plan, target=Target("t", align_bytes=64)).ok
-
-
-def test_a_tensor_that_the_plan_forgot_is_found(prove, planned) -> None:
-    """What has no place must be listed as unplanned: else nobody makes a buffer for it."""
-    build = GraphBuilder()
-    build.net_output(build.op("Relu", build.data("x"), name="y"))
-    plan = planned(build.graph)
-    plan.tensors = [tensor for tensor in plan.tensors if tensor.node != "y"]
-    found = prove(build.graph, plan=plan).violations
-    assert [("layout", "y:0")] == [(v.check, v.node) for v in found]
-    plan.unplanned = ["y:0"]
-    assert () == prove(build.graph, plan=plan).violations

@@ -16,6 +16,18 @@ def ge_register_memory_assigners(assigners: Any) -> None:
 
 
 @hookimpl
+def ge_register_options(options: Any) -> None:
+    """What the planner does beyond GE's rules."""
+    options.add(
+        "ge.memory.inplace",
+        type="flag",
+        default="0",
+        help="1: outputs take the place of inputs where the op's traits say that it can work so.",
+        category="memory",
+    )
+
+
+@hookimpl
 def ge_register_targets(targets: Any) -> None:
     """Ascend: 512-byte blocks, pieces of a run at 32 bytes."""
     about = "512-byte buffers, pieces of a run at 32 bytes"
