@@ -51,6 +51,7 @@ class Layout:
         self._check_pools()
         self._check_scratch()
         self._check_strided(program)
+        self._check_updates(program)
         for frame in every:
             self._check_packed(frame)
             self._check_boundary(frame)
@@ -208,6 +209,23 @@ class Layout:
                 if region.is_strided and not traits.strided_out:
                     expected = f"contiguous bytes at :{output.index}: the op writes no pitch"
                     self._complain(step.path, expected, "rows apart", region)
+
+    def _check_updates(self, program: Group) -> None:
+        """An output that is the memory of an updated input lies there.
+
+        Elsewhere nobody can say what its bytes are: the op updates the input, and may or may not
+        write what it takes for its output.
+        """
+        for step in program.everything():
+            for at, source in step.facts.aliases.items():
+                feed = step.node.inputs[source].source
+                if feed is None or not step.facts.is_updated(source):
+                    continue
+                output = self._regions.of(step.frame, step.node.outputs[at])
+                target = self._regions.of(step.frame, feed)
+                if output.size != 0 and not output.same_place(target):
+                    expected = f"the memory of @{source}, at {target.pool} {target.start}"
+                    self._complain(f"{step.path}:{at}", expected, "another place", output)
 
     def _check_boundary(self, frame: Frame) -> None:
         """A subgraph's Data is what the caller hands in, a call's output what is inside."""

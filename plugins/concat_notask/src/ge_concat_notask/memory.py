@@ -142,16 +142,34 @@ class Memory:
         while waiting:
             root = self.chain(waiting.pop()).root
             found[root] = None
-            if not is_subgraph_data(root.node):
-                continue
-            at, graph = parent_index(root.node), root.node.graph
-            assert graph is not None and at is not None
-            for caller, _ in graph.callers:
-                source = caller.inputs[at].source if at < len(caller.inputs) else None
-                if source is not None and source not in seen:
+            for source in (*self._outside(root), *self._inside(root)):
+                if source not in seen:
                     seen.add(source)
                     waiting.append(source)
         return list(found)
+
+    def _outside(self, output: OutputAnchor) -> Iterator[OutputAnchor]:
+        """What the callers of a subgraph give for one of its Data."""
+        if not is_subgraph_data(output.node):
+            return
+        at, graph = parent_index(output.node), output.node.graph
+        assert graph is not None and at is not None
+        for caller, _ in graph.callers:
+            source = caller.inputs[at].source if at < len(caller.inputs) else None
+            if source is not None:
+                yield source
+
+    def _inside(self, output: OutputAnchor) -> Iterator[OutputAnchor]:
+        """What a call delivers as one of its outputs: the same memory, and so what it handed on."""
+        if self._ops.kind(output.node) != "call":
+            return
+        for graph in output.node.subgraphs.values():
+            out = graph.net_output
+            for anchor in () if out is None else out.inputs:
+                if anchor.source is not None and (
+                    output_parent_index(anchor.node, anchor.index) == output.index
+                ):
+                    yield anchor.source
 
     def uses(self, output: OutputAnchor) -> Uses:
         """Everything that touches the bytes of an output; ask it of the owner of the bytes."""
