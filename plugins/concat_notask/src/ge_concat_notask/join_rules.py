@@ -10,6 +10,7 @@ later stages, or to luck.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Final
 
@@ -34,7 +35,7 @@ PHONY: Final = "PhonyConcat"
 """A join without a kernel, put into graphs to say that tensors lie together."""
 
 
-class JoinRules:
+class JoinRules(ABC):
     """The checks on one join; `ConcatRules` and `PackRules` add format and axis."""
 
     def __init__(self, node: Node, at: Setting) -> None:
@@ -88,9 +89,9 @@ class JoinRules:
         """Formats that this kind of join can't have; none by default."""
         return iter(())
 
+    @abstractmethod
     def axis_refusals(self) -> Iterator[Refusal]:
         """Whether operands joined along the axis are consecutive in memory."""
-        raise NotImplementedError
 
     # ---- GE's checks ---------------------------------------------------------------------------
 
