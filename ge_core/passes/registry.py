@@ -30,11 +30,15 @@ class PassDeclaration:
         levels: the levels it is on at; not asked where a switch option is bound.
         place: the stage it runs in.
         before, after: soft constraints; needs: passes that must run, and before it.
-        requires: capabilities it can't do without (`read_write`, `layout_checkers`).
+        requires: what it can't do without: capabilities (`read_write`, `layout_checkers`) and
+            claims that must hold where it runs.
         switch: primary and secondary switch option; the secondary is asked first.
         required: switching it off is an error.
         changes_values: it may change what is computed; the proof re-bases there.
         preserves: analyses that its edits keep right.
+        repeat: run it until it changes nothing, at most so often; 1 runs it once.
+        establishes: claims that hold from here on, see `PassRegistry.add_claim`.
+        invalidates: claims that it may break; they no longer hold from here on.
         handles: kinds of ops (`move`, `join`, ...) or op types that it has rules for: where it is
             off, the final remark on such a node names it.
         codes: the codes it gives.
@@ -52,6 +56,9 @@ class PassDeclaration:
     required: bool = False
     changes_values: bool = False
     preserves: tuple[str, ...] = ()
+    repeat: int = 1
+    establishes: tuple[str, ...] = ()
+    invalidates: tuple[str, ...] = ()
     handles: tuple[str, ...] = ()
     codes: tuple[Code, ...] = ()
     owner: Owner = NOBODY
@@ -133,6 +140,9 @@ class PassRegistry(Registry[PassDeclaration]):
         required: bool = False,
         changes_values: bool = False,
         preserves: Sequence[str] = (),
+        repeat: int = 1,
+        establishes: Sequence[str] = (),
+        invalidates: Sequence[str] = (),
         handles: Sequence[str] = (),
         codes: CodeSpec = (),
         summary: str = "",
@@ -170,6 +180,9 @@ class PassRegistry(Registry[PassDeclaration]):
             required=required,
             changes_values=changes_values,
             preserves=tuple(_not_text("preserves", preserves, name)),
+            repeat=_bound(repeat, name),
+            establishes=_claims("establishes", establishes, name),
+            invalidates=_claims("invalidates", invalidates, name),
             handles=tuple(_not_text("handles", handles, name)),
             codes=read_codes(codes),
             summary=summary,
@@ -188,6 +201,25 @@ def _not_text(what: str, value: Iterable[str], name: str) -> Iterable[str]:
     if isinstance(value, str):
         raise PluginError(f"pass {name!r}: {what}={value!r} is not a list; write ({value!r},)")
     return value
+
+
+def _bound(repeat: object, name: str) -> int:
+    if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:
+        raise PluginError(
+            f"pass {name!r}: repeat={repeat!r} is not a number of runs, 1 or more",
+            hint="repeat=10 runs it until it changes nothing, at most 10 times",
+        )
+    return repeat
+
+
+def _claims(what: str, value: Iterable[Any], name: str) -> tuple[str, ...]:
+    claims = tuple(_not_text(what, value, name))
+    for at, claim in enumerate(claims):
+        if not isinstance(claim, str) or not claim:
+            raise PluginError(f"pass {name!r}: {what} has {claim!r}, which is not a claim's name")
+        if claim in claims[:at]:
+            raise PluginError(f"pass {name!r}: {what} names {claim!r} twice")
+    return claims
 
 
 def first_line(cls: type) -> str:

@@ -139,7 +139,10 @@ def test_a_class_that_can_not_be_a_pass(cls: type, sentence: str) -> None:
     assert sentence in problem_of(cls)
 
 
-@pytest.mark.parametrize("argument", ["before", "after", "needs", "preserves", "levels"])
+@pytest.mark.parametrize(
+    "argument",
+    ["before", "after", "needs", "preserves", "levels", "requires", "establishes", "invalidates"],
+)
 def test_a_lone_string_is_no_list(argument: str) -> None:
     """`before="X"` would mean one constraint per letter."""
     assert f"{argument}='O3' is not a list" in problem_of(DropNoOpCast, **{argument: "O3"})
@@ -148,6 +151,36 @@ def test_a_lone_string_is_no_list(argument: str) -> None:
 def test_three_switch_options_are_too_many() -> None:
     """A primary and a secondary one, as in GE."""
     assert "at most 2" in problem_of(DropNoOpCast, switch=("a", "b", "c"))
+
+
+@pytest.mark.parametrize("repeat", [0, -1, True, 2.0, "3"])
+def test_a_bound_on_repeats_that_is_no_count(repeat: object) -> None:
+    """A pass runs once or more."""
+    assert f"repeat={repeat!r} is not a number of runs" in problem_of(DropNoOpCast, repeat=repeat)
+
+
+@pytest.mark.parametrize("argument", ["establishes", "invalidates"])
+def test_claims_that_have_no_name(argument: str) -> None:
+    """An empty name, and something that is no name at all."""
+    for name in ("", 3):
+        problem = problem_of(DropNoOpCast, **{argument: (name,)})
+        assert f"{argument} has {name!r}, which is not a claim's name" in problem
+
+
+@pytest.mark.parametrize("argument", ["establishes", "invalidates"])
+def test_a_claim_named_twice(argument: str) -> None:
+    """The second one would say nothing."""
+    problem = problem_of(DropNoOpCast, **{argument: ("frozen", "frozen")})
+    assert f"{argument} names 'frozen' twice" in problem
+
+
+def test_what_a_pass_says_of_claims_and_repeats() -> None:
+    """Kept as it was written; a pass runs once unless it says otherwise."""
+    plain = registry(BUILTIN).get("DropNoOpCast")
+    assert (1, (), ()) == (plain.repeat, plain.establishes, plain.invalidates)
+    about = registry(BUILTIN, repeat=4, establishes=["a"], invalidates=["b", "a"])
+    declared = about.get("DropNoOpCast")
+    assert (4, ("a",), ("b", "a")) == (declared.repeat, declared.establishes, declared.invalidates)
 
 
 def test_a_code_declared_again_below() -> None:
