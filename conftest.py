@@ -1,6 +1,11 @@
-"""What every test run shares: the hypothesis profiles, and which tests wait for `make soak`."""
+"""What every test run shares: hypothesis profiles, what waits for `make soak`, and reason codes.
+
+Reason codes are a promise: each declared one must really be given by some test. Every process
+notes the codes it sees, and a run of the whole suite fails where one was never given.
+"""
 
 import os
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -39,3 +44,68 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if long:
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if not item.get_closest_marker("soak")]
+
+
+# ---- reason codes that were given --------------------------------------------------------------
+
+GIVEN: set[str] = set()
+"""Reason codes that remarks and clashes of this process, and of its workers, bore."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Note the code of every remark and of every clash of two anchors."""
+    from ge_core.memory.conflict_query import Clash
+    from ge_core.passes.remarks import Remarks
+
+    for cls, method in ((Remarks, "add"), (Clash, "__init__")):
+        _note_codes(cls, method)
+
+
+def _note_codes(cls: type, method: str) -> None:
+    plain = getattr(cls, method)
+
+    def noting(self: Any, *args: Any, **keywords: Any) -> None:
+        plain(self, *args, **keywords)
+        GIVEN.add(str((args[0] if method == "add" else self).code))
+
+    setattr(cls, method, noting)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker has seen."""
+    GIVEN.update(getattr(node, "workeroutput", {}).get("codes", ()))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Fail a run of everything in which a declared code was never given."""
+    config = session.config
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["codes"] = sorted(GIVEN)
+        return
+    never = _never_given() if _is_whole(config) and exitstatus == 0 else []
+    if never:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        reporter = config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            reporter.write_line(f"reason codes that no test gives: {', '.join(never)}", red=True)
+
+
+def _is_whole(config: pytest.Config) -> bool:
+    narrowed = any(
+        config.getoption(name, default=None)
+        for name in ("keyword", "markexpr", "deselect", "ignore", "lf", "collectonly")
+    )
+    return not narrowed and config.args_source is pytest.Config.ArgsSource.TESTPATHS
+
+
+def _never_given() -> list[str]:
+    from ge_core.passes.closing import KERNEL_CODES
+    from ge_core.plugin.index import index_plugins
+    from ge_core.plugin.loading import load_plugins
+
+    # Without third parties, which may be installed beside.
+    index = index_plugins(environ={"GE_DISABLE_PLUGINS": "*"})
+    declared = (*KERNEL_CODES, *load_plugins(index).registries.codes().all())
+    return sorted({code.name for code in declared} - GIVEN)
