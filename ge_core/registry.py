@@ -9,55 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from ge_core.errors import GeError, PluginError, UnknownNameError, near_matches
+from ge_core.owners import KERNEL_DISTRIBUTION as KERNEL_DISTRIBUTION
+from ge_core.owners import NOBODY as NOBODY
+from ge_core.owners import Owner as Owner
+from ge_core.owners import kernel_owner as kernel_owner
+from ge_core.renames import Rename, Renames, both_owners
 
 T = TypeVar("T")
-
-KERNEL_DISTRIBUTION = "graph-engine-core"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Owner:
-    """Who registered something.
-
-    Attributes:
-        name: the plugin's name, that of its entry point; prefix of what it registers.
-        distribution: the installed package; the module of a local plugin.
-        version: of the distribution; empty for a local module.
-        builtin: whether its names are GE's bare ones.
-    """
-
-    name: str
-    distribution: str
-    version: str = ""
-    builtin: bool = False
-
-    def full(self, name: str) -> str:
-        """The registered form of a name that the author wrote with or without the prefix."""
-        if self.builtin or name.startswith(f"{self.name}."):
-            return name
-        return f"{self.name}.{name}"
-
-    def __str__(self) -> str:
-        return f"{self.distribution} {self.version}".rstrip()
-
-
-@cache
-def kernel_owner() -> Owner:
-    """The kernel itself, as the owner of what it registers."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return Owner("ge_core", KERNEL_DISTRIBUTION, version(KERNEL_DISTRIBUTION), builtin=True)
-    except PackageNotFoundError:
-        return Owner("ge_core", KERNEL_DISTRIBUTION, builtin=True)
-
-
-NOBODY = Owner("", "(not registered yet)")
-"""The owner of what a plugin has declared and the kernel has not taken over yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +56,15 @@ class Registry(Generic[T]):
 
     def __init__(self) -> None:
         self._entries: dict[str, Entry[T]] = {}
+        self._renames = Renames(self.kind)
         self.missing_hint: str | None = None
         """Said with every unknown name: which plugins failed to load."""
         self.absent: Mapping[str, str] = {}
         """Why a plugin isn't there, by its name."""
 
     def _put(self, entry: Entry[T]) -> None:
-        """Raises `PluginError` naming both owners where the name is taken."""
+        """Raises `PluginError` naming both owners where the name is taken, or was once."""
+        self._refuse_old(entry.name, entry.owner)
         taken = self._entries.get(entry.name)
         if taken is not None:
             raise PluginError(
@@ -110,21 +73,109 @@ class Registry(Generic[T]):
             )
         self._entries[entry.name] = entry
 
+    def _full(self, name: str, owner: Owner) -> str:
+        """What a name is once it belongs to somebody: theirs, with their prefix."""
+        return owner.full(name)
+
     def _stamped(self, entry: Entry[T], owner: Owner) -> Entry[T]:
         """The entry as it is called once it belongs to somebody."""
-        return Entry(owner.full(entry.name), entry.value, owner, entry.about)
+        return Entry(self._full(entry.name, owner), entry.value, owner, entry.about)
+
+    # ---- old names -----------------------------------------------------------------------------
+
+    def rename(self, old: str, new: str, *, since: str, until: str) -> None:
+        """Declare that what was registered as `old` is called `new` now.
+
+        Who asks for the old name gets the new thing and a warning; from the version `until` of the
+        plugin's package on, an error that names the new one.
+
+        Args:
+            old, new: with or without the plugin's prefix; `new` is a name that the plugin
+                registers, or one that it renamed itself.
+            since: the version of the plugin's package that brought the new name.
+            until: the version in which the old name goes; leave users two releases.
+
+        Raises:
+            PluginError: the old name is somebody's, versions are malformed, or renames lead in a
+                circle.
+        """
+        self._put_rename(Rename(old, new, since, until))
+
+    def _put_rename(self, rename: Rename) -> None:
+        taken = self._entries.get(rename.old)
+        if taken is not None:
+            raise PluginError(
+                f"{self.kind} {rename.old!r} is registered, so it can't be an old name of"
+                f" {rename.new!r}",
+                owner=both_owners(taken.owner, rename.owner),
+            )
+        self._renames.put(rename)
+
+    def _refuse_old(self, name: str, owner: Owner) -> None:
+        renamed = self._renames.find(name)
+        if renamed is not None:
+            raise PluginError(
+                f"{self.kind} {name!r} is registered, and it is an old name of {renamed.new!r}",
+                owner=both_owners(renamed.owner, owner),
+            )
+
+    def current(self, name: str) -> tuple[str, str | None]:
+        """The name that holds today for one that a user gave, and a warning if that was an old one.
+
+        A name that nobody knows comes back as it is, without a warning: `get` says what is wrong.
+
+        Raises:
+            UnknownNameError: an old name whose time is over; names the new one.
+        """
+        renamed = self._renames.find(name)
+        if renamed is None:
+            return name, None
+        new = self._renames.latest(name)
+        if renamed.expired:
+            raise self.unknown(name)
+        return new, renamed.warning(self.kind, new)
+
+    def renames(self) -> list[Rename]:
+        """The old names, sorted."""
+        return self._renames.all()
+
+    # ---- merging -------------------------------------------------------------------------------
 
     def fork(self) -> Self:
         """A copy that can be changed without changing this one."""
         copy = type(self)()
         copy._entries = dict(self._entries)
+        copy._renames = self._renames.copy()
         copy.missing_hint, copy.absent = self.missing_hint, self.absent
         return copy
 
     def absorb(self, staged: Self, owner: Owner) -> None:
-        """Take over what one plugin registered; raises `PluginError` for a taken name."""
+        """Take over what one plugin registered.
+
+        Raises:
+            PluginError: a name is taken, or an old name leads to nothing that the plugin registers.
+        """
         for name in sorted(staged._entries):
             self._put(self._stamped(staged._entries[name], owner))
+        added = [self._absorb_rename(rename, owner) for rename in staged._renames.all()]
+        for rename in added:
+            new = self._renames.latest(rename.old)
+            found = self._entries.get(new)
+            if found is None or found.owner != owner:
+                raise PluginError(
+                    f"{self.kind} {rename.old!r} is renamed to {new!r}, which "
+                    + ("nobody registers" if found is None else f"is another's: {found.owner}"),
+                    owner=str(owner),
+                    near=near_matches(new, [e.name for e in self.entries() if e.owner == owner]),
+                )
+
+    def _absorb_rename(self, rename: Rename, owner: Owner) -> Rename:
+        old, new = self._full(rename.old, owner), self._full(rename.new, owner)
+        stamped = Rename(old, new, rename.since, rename.until, owner)
+        self._put_rename(stamped)
+        return stamped
+
+    # ---- looking up ----------------------------------------------------------------------------
 
     def entry(self, name: str) -> Entry[T]:
         """The entry of that name; `UnknownNameError` with near matches and their owners."""
@@ -141,8 +192,14 @@ class Registry(Generic[T]):
         """The error for a name that nobody registered.
 
         `PluginError` where the prefix is that of a plugin which isn't there, so that a caller can
-        tell what is misspelled from what is needed and missing.
+        tell what is misspelled from what is needed and missing. An old name is told the new one.
         """
+        renamed = self._renames.find(name)
+        if renamed is not None:
+            new = self._renames.latest(name)
+            if renamed.expired:
+                return UnknownNameError(renamed.gone(self.kind, new))
+            return UnknownNameError(renamed.warning(self.kind, new))
         prefix = name.partition(".")[0]
         if prefix in self.absent:
             return PluginError(

@@ -159,10 +159,12 @@ class TraceRules(Registry[TraceRule]):
         """
         self._put(Entry(f"{op}/{name}", TraceRule(op, step, name)))
 
-    def _stamped(self, entry: Entry[TraceRule], owner: Owner) -> Entry[TraceRule]:
+    def _full(self, name: str, owner: Owner) -> str:
         # Op types are everybody's, so it is the owner that tells two plugins' rules apart.
-        name = f"{owner.name}:{entry.name}"
-        return Entry(name, replace(entry.value, owner=owner), owner)
+        return f"{owner.name}:{name}"
+
+    def _stamped(self, entry: Entry[TraceRule], owner: Owner) -> Entry[TraceRule]:
+        return Entry(self._full(entry.name, owner), replace(entry.value, owner=owner), owner)
 
     def for_op(self, op: str) -> list[TraceRule]:
         """The rules to ask about an op, in order: its own first, then those for all."""

@@ -71,9 +71,9 @@ class LevelRegistry(Registry[str]):
             raise PluginError(f"level {name!r} is the kernel's")
         self._put(Entry(name, str(extends)))
 
-    def _stamped(self, entry: Entry[str], owner: Owner) -> Entry[str]:
+    def _full(self, name: str, owner: Owner) -> str:
         # A level is what a user types after -O: it keeps the name that its author gave it.
-        return Entry(entry.name, entry.value, owner)
+        return name
 
     def working(self, name: str, others: Sequence[str] = ()) -> WorkingLevel:
         """The level of that name, resolved.

@@ -63,6 +63,9 @@ class PipelineRegistry(Registry[Pipeline]):
         """Declare a level set: passes that are on at the level it extends are on in it too."""
         self.levels.add(name, extends=extends)
 
+    def _full(self, name: str, owner: Owner) -> str:
+        return name
+
     def _stamped(self, entry: Entry[Pipeline], owner: Owner) -> Entry[Pipeline]:
         value = entry.value
         if isinstance(value, Overlay):

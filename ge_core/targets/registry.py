@@ -24,8 +24,8 @@ class TargetRegistry(Registry[Target]):
             raise PluginError(f"{target!r} is not a Target")
         self._put(Entry(target.name, target))
 
-    def _stamped(self, entry: Entry[Target], owner: Owner) -> Entry[Target]:
-        return Entry(entry.name, entry.value, owner)
+    def _full(self, name: str, owner: Owner) -> str:
+        return name
 
     def select(self, name_or_file: str) -> Target:
         """The target of that name, or the one that a `.toml` file describes.
