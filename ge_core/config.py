@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -87,6 +88,19 @@ def find_config(start: Path | None = None) -> ProjectConfig:
                 if found is not None:
                     return found
     return ProjectConfig()
+
+
+def config_stamps(start: Path) -> list[tuple[str, int, int]]:
+    """Path, time and bytes of each file that may configure a folder: equal while nothing changes."""
+    folder = start.resolve()
+    stamps = []
+    for place in (folder, *folder.parents):
+        for name in FILES:
+            path = place / name
+            with suppress(OSError):
+                found = path.stat()
+                stamps.append((str(path), found.st_mtime_ns, found.st_size))
+    return stamps
 
 
 def read_config(path: Path) -> ProjectConfig | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ge_core.config import ProjectConfig, find_config
+from ge_core.config import ProjectConfig, config_stamps, find_config
 from ge_core.ir import Graph
 from ge_core.memory.assigners import AssignerRegistry
 from ge_core.ops import OpRegistry
@@ -131,17 +131,24 @@ _kernels: dict[tuple[bool, str, str], Kernel] = {}
 
 
 def default_kernel(*, strict: bool = False) -> Kernel:
-    """The kernel for the working directory; loaded once per process, folder and environment."""
+    """The kernel for the working directory, loaded once as long as nothing that it reads changes.
+
+    That is: the folder, the configuration files from there upwards, and the environment. Packages
+    that are installed later need a new process, or `forget_kernels`.
+    """
     watched = ("GE_DISABLE_PLUGINS", "OP_NO_REUSE_MEM")
     seen = {
         name: value
         for name, value in os.environ.items()
         if name in watched or name.startswith(ENVIRONMENT_PREFIX)
     }
-    key = (strict, str(Path.cwd()), repr(sorted(seen.items())))
+    folder = Path.cwd()
+    key = (strict, str(folder), repr((sorted(seen.items()), config_stamps(folder))))
     with _lock:
         found = _kernels.get(key)
         if found is None:
+            for stale in [other for other in _kernels if other[:2] == key[:2]]:
+                del _kernels[stale]
             found = _kernels[key] = make_kernel(strict=strict)
         return found
 
