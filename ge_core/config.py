@@ -91,7 +91,7 @@ def find_config(start: Path | None = None) -> ProjectConfig:
 
 
 def config_stamps(start: Path) -> list[tuple[str, int, int]]:
-    """Path, time and bytes of each file that may configure a folder: equal while nothing changes."""
+    """Path, time and bytes of each file that may configure a folder: equal while none changes."""
     folder = start.resolve()
     stamps = []
     for place in (folder, *folder.parents):
