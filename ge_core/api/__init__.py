@@ -83,6 +83,9 @@ from ge_core.memory import (
     scratch_name,
     tensor_name,
 )
+from ge_core.memory.anchor_types import AnchorTypeRegistry
+from ge_core.memory.assigners import AssignerRegistry
+from ge_core.memory.checkers import CheckerRegistry
 from ge_core.memory.conflict_query import (
     Answer,
     Clash,
@@ -150,18 +153,23 @@ from ge_core.passes import (
     Keep,
     Level,
     NodePass,
+    OptionRegistry,
     Pass,
     PassContext,
+    PassRegistry,
     Place,
     Remark,
     RemarkKind,
     Stage,
     Visibility,
 )
+from ge_core.passes.instruments import CompileEnded, CompileStarted
+from ge_core.passes.pipelines import PipelineRegistry
+from ge_core.passes.precedence import Because
 from ge_core.plugin.drivers import Backend, Executor, Frontend
 from ge_core.plugin.specs import hookimpl
 from ge_core.registry import Owner
-from ge_core.targets import Target
+from ge_core.targets import Target, TargetRegistry
 from ge_core.tasks import (
     Call,
     Kernel,
@@ -178,6 +186,17 @@ __all__ = [
     # declaring a plugin
     "hookimpl",
     "Owner",
+    # what hooks are given
+    "AnchorTypeRegistry",
+    "AssignerRegistry",
+    "Because",
+    "CheckerRegistry",
+    "CompileEnded",
+    "CompileStarted",
+    "OptionRegistry",
+    "PassRegistry",
+    "PipelineRegistry",
+    "TargetRegistry",
     # graphs
     "ConstValue",
     "Graph",
