@@ -85,6 +85,11 @@ docs: $(STAMP)  ## write the generated pages, and the outputs that the documenta
 	$(PY) -m scripts.generate_docs
 	$(PY) -m scripts.doc_snippets --write
 
+.PHONY: docs-html
+docs-html: $(STAMP)  ## build the documentation as HTML into docs/_build/html, warnings as errors
+	$(PY) -m sphinx -W --keep-going -q -E -b html -d docs/_build/doctrees docs docs/_build/html
+	$(PY) -m scripts.html_check docs/_build/html
+
 .PHONY: wheels
 wheels: $(STAMP)  ## build the wheels of all distributions into dist/
 	rm -rf dist
@@ -102,6 +107,6 @@ constraints: $(STAMP)  ## resolve constraints.txt anew
 
 .PHONY: clean
 clean:  ## remove everything that make made
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	rm -rf $(VENV) dist build docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	find . -name '*.egg-info' -type d -prune -exec rm -rf {} +

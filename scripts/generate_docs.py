@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from scripts import hook_pages, plan_picture, registry_pages
+from scripts import api_page, hook_pages, plan_picture, registry_pages
 
 DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
 SCHEMA_ROOT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -18,6 +18,7 @@ SCHEMA_ROOT: Final = "https://json-schema.org/draft/2020-12/schema"
 def generated() -> dict[Path, str]:
     """Every generated file and its text."""
     pages = {
+        "api.md": api_page.names(),
         "passes.md": registry_pages.passes(),
         "options.md": registry_pages.options(),
         "reason-codes.md": registry_pages.reason_codes(),

@@ -27,6 +27,7 @@ from ge_core.ir import Graph, InputAnchor, Journal, OutputAnchor
 from ge_core.ops import OpRegistry
 
 Anchor: TypeAlias = "InputAnchor | OutputAnchor"
+"""An input or an output of a node."""
 TypesOf: TypeAlias = Callable[[Anchor], Sequence[str]]
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from ge_core.ir.dtypes import bits, canonical
 
 Shape = tuple[int, ...]
+"""Dimensions, -1 for one that is not known."""
 
 UNKNOWN_DIM: Final = -1
 _NO_ATTRS: Final[Mapping[str, Any]] = MappingProxyType({})

@@ -13,10 +13,15 @@ from ge_core.ops.registry import OpRegistry
 from ge_core.ops.traits import ALL, OpTraits
 
 DATA_LIKE: Final = frozenset({"Data", "RefData", "AippData", "AnnData"})
+"""Graph inputs, and inputs of subgraphs."""
 VARIABLES: Final = frozenset({"Variable", "VariableV2"})
+"""Memory that lives on between runs."""
 VAR_LIKE: Final = VARIABLES | {"RefData"}
+"""Outputs whose memory outlives a run, graph inputs held as a variable among them."""
 CONST_LIKE: Final = frozenset({"Const", "Constant", "ConstPlaceHolder"})
+"""Constants whose value the graph has."""
 WEIGHT_LIKE: Final = CONST_LIKE | {"FileConstant"}
+"""Constants, also those whose value is a file."""
 ASSIGN_LIKE: Final = frozenset(
     {
         "Assign",
@@ -27,11 +32,17 @@ ASSIGN_LIKE: Final = frozenset(
         "AssignSubVariableOp",
     }
 )
+"""Ops that write a value into the memory of their first input."""
 IDENTITY_LIKE: Final = frozenset({"Identity", "ReadVariableOp"})
+"""Ops that hand on what they read."""
 WHILE_OPS: Final = frozenset({"While", "_While", "StatelessWhile"})
+"""Loops: a condition and a body as subgraphs."""
 IF_OPS: Final = frozenset({"If", "_If", "StatelessIf"})
+"""A choice between two subgraphs."""
 CASE_OPS: Final = frozenset({"Case", "StatelessCase"})
+"""A choice between any number of subgraphs."""
 MERGE_OPS: Final = frozenset({"Merge", "StreamMerge", "RefMerge"})
+"""Ops that hand on whichever input has arrived."""
 MULTI_BRANCH: Final = (
     IF_OPS | WHILE_OPS | CASE_OPS | {"For", "Switch", "RefSwitch", "Loop", "Scan"} | MERGE_OPS
 )
@@ -42,9 +53,13 @@ Case is in the set although GE's code leaves it out, and multi-arm merges are co
 """
 
 CONCAT_OPS: Final = frozenset({"ConcatD", "ConcatV2D"})
+"""Joins along an axis that is there already, in the form in which GE runs them."""
 JOIN_OPS: Final = CONCAT_OPS | {"Concat", "ConcatV2", "Pack", "PhonyConcat"}
+"""All joins, along an axis that is there already or a new one."""
 SPLIT_OPS: Final = frozenset({"SplitD", "SplitVD", "Split", "SplitV", "PhonySplit"})
+"""Ops whose outputs are parts of their input."""
 MOVE_OPS: Final = frozenset({"TensorMove", "Identity", "MemcpyAsync", "MemcpyAddrAsync"})
+"""Copies of a whole tensor."""
 
 _BY_KIND: Final = (
     ("data", ("Data", "RefData", "AippData", "AnnData")),

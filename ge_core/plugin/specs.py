@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 PROJECT = "ge_core"
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Marks a function of a plugin as the implementation of the hook of its name."""
 
 # ---- what plugins contribute ---------------------------------------------------------------------
 

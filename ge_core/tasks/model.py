@@ -18,6 +18,7 @@ Call = tuple[str, ...]
 """Names of the calling nodes, outermost first; `()` in the root graph."""
 
 TaskKind = Literal["kernel", "copy", "call", "event_record", "event_wait"]
+"""What a task launches: an op, a copy, the subgraphs of a call, or an event between streams."""
 
 
 @dataclass(frozen=True, slots=True)
