@@ -7,11 +7,18 @@ nowhere else, so the rule can't be forgotten by one registry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, Self, TypeVar
 
-from ge_core.errors import GeError, PluginError, UnknownNameError, near_matches
+from ge_core.errors import (
+    GeError,
+    MissingHookError,
+    PluginError,
+    PluginLoadError,
+    UnknownNameError,
+    near_matches,
+)
 from ge_core.owners import KERNEL_DISTRIBUTION as KERNEL_DISTRIBUTION
 from ge_core.owners import NOBODY as NOBODY
 from ge_core.owners import Owner as Owner
@@ -175,6 +182,12 @@ class Registry(Generic[T]):
         self._put_rename(stamped)
         return stamped
 
+    def revise(self, change: Callable[[Entry[T]], T]) -> None:
+        """Put what `change` answers in the place of each thing; names and owners stay."""
+        for name in self.names():
+            entry = self._entries[name]
+            self._entries[name] = Entry(name, change(entry), entry.owner, entry.about)
+
     # ---- looking up ----------------------------------------------------------------------------
 
     def entry(self, name: str) -> Entry[T]:
@@ -202,7 +215,7 @@ class Registry(Generic[T]):
             return UnknownNameError(renamed.warning(self.kind, new))
         prefix = name.partition(".")[0]
         if prefix in self.absent:
-            return PluginError(
+            return PluginLoadError(
                 f"no {self.kind} {name!r}: {self.absent[prefix]}", hint="see `ge plugins doctor`"
             )
         near = near_matches(name, self._entries)
@@ -234,7 +247,8 @@ def resolve_reference(reference: str, owner: Owner) -> Any:
     """The object behind a lazy `"module:Name"` reference.
 
     Raises:
-        PluginError: the module can't be imported or has no such name; names the owner.
+        PluginLoadError: the module can't be imported; names the owner.
+        MissingHookError: it has no such name.
     """
     import importlib
 
@@ -245,13 +259,20 @@ def resolve_reference(reference: str, owner: Owner) -> Any:
         )
     try:
         found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         # SystemExit too: a module that exits when it is imported must not end a compile.
-        raise PluginError(
+        raise PluginLoadError(
+            f"{reference!r} can't be loaded: {type(error).__name__}: {error}", owner=str(owner)
+        ) from error
+    try:
+        for part in path.split("."):
+            found = getattr(found, part)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module's __getattr__ may raise anything
+        raise MissingHookError(
             f"{reference!r} can't be loaded: {type(error).__name__}: {error}", owner=str(owner)
         ) from error
     return found

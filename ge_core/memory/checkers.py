@@ -112,18 +112,24 @@ class CheckerRegistry:
             self.read_write(staged._read_write[0])
             self._read_write = (staged._read_write[0], owner)
 
-    def resolve(self, types: Container[str]) -> None:
+    def resolve(
+        self, types: Container[str], present: Callable[[str, Owner], str] | None = None
+    ) -> None:
         """Give the types in rules their registered names, now that all types are known.
 
         An author may write an own type without the prefix. Names that no plugin registered are
         left: their plugin isn't installed, and then nothing has that type.
+
+        Args:
+            present: what a type that a rule's owner names is called today.
 
         Raises:
             PluginError: two rules turn out to speak of one pair.
         """
         rules, self._rules = list(self._rules.values()), {}
         for rule in rules:
-            a, b = (self._full(name, rule.owner, types) for name in rule.types)
+            names = [present(name, rule.owner) for name in rule.types] if present else rule.types
+            a, b = (self._full(name, rule.owner, types) for name in names)
             self._put(replace(rule, types=(a, b)))
 
     @staticmethod

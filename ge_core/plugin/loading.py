@@ -71,7 +71,7 @@ def load_plugins(
     if strict or (config is not None and config.strict_plugins):
         failures.check_strict()
     registries = loading.registries
-    registries.seal(failures.hint(), failures.absent())
+    outdated = registries.seal(failures.hint(), failures.absent())
     results = {id(c): c for c in index.candidates}
     for candidate, result in loading.results:
         results[id(candidate)] = result
@@ -79,7 +79,11 @@ def load_plugins(
         registries=registries,
         failures=failures,
         candidates=tuple(results[id(c)] for c in index.candidates),
-        warnings=(*index.warnings, *(f"not loaded: {line}" for line in failures.lines())),
+        warnings=(
+            *index.warnings,
+            *(f"not loaded: {line}" for line in failures.lines()),
+            *outdated,
+        ),
         watching=tuple(loading.watching),
     )
 

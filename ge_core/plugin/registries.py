@@ -18,6 +18,7 @@ from ge_core.passes.options import OptionRegistry
 from ge_core.passes.pipelines import PipelineRegistry
 from ge_core.passes.planning import Catalog
 from ge_core.passes.registry import PassRegistry
+from ge_core.plugin.references import bring_up_to_date
 from ge_core.registry import Owner, Registry, kernel_owner
 from ge_core.targets import GENERIC, TargetRegistry
 from ge_core.tasks import Kernels
@@ -67,20 +68,24 @@ class Registries:
         for part in fields(self):
             getattr(self, part.name).absorb(getattr(staged, part.name), owner)
 
-    def seal(self, hint: str | None, absent: dict[str, str]) -> None:
-        """All plugins are merged: names in checkers are resolved, unknown names explained.
+    def seal(self, hint: str | None, absent: dict[str, str]) -> tuple[str, ...]:
+        """All plugins are merged: names in declarations are resolved, unknown names explained.
 
         Args:
             hint: said with every unknown name.
             absent: by the name of each plugin that isn't there, why.
+
+        Returns:
+            Warnings about declarations that use old names.
         """
-        self.checkers.resolve(self.anchor_types)
+        warnings = bring_up_to_date(self)
         for part in fields(self):
             registry: Any = getattr(self, part.name)
             if isinstance(registry, Registry):
                 registry.missing_hint, registry.absent = hint, absent
         self.pipelines.levels.missing_hint = hint
         self.pipelines.levels.absent = absent
+        return warnings
 
     def capabilities(self) -> tuple[str, ...]:
         """What passes may require and some plugin brings."""

@@ -96,10 +96,13 @@ class _Compile:
         self.source_path = source_path
         self.seconds = Seconds(load=load_seconds)
         self.schedule = schedule_for(kernel, request)
-        self.target = kernel.target(request.target or self.schedule.target)
+        old_names: list[str] = []
+        self.target = kernel.target(request.target or self.schedule.target, old_names.append)
         self.env = kernel.environment(graph, self.schedule, self.target)
         self.env.kept = kept
         self.planner = Planner(kernel, self.target, self.schedule, request)
+        for warning in (*old_names, *self.planner.warnings):
+            self.env.warn(warning)
         self.plan: Plan | None = None
         self.tasks: TaskList | None = None
         self.allowed: int | None = None

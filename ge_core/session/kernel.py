@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,9 +62,15 @@ class Kernel:
         """The plugins' instrument hooks."""
         return [self.plugins.instrument()]
 
-    def target(self, name_or_file: str | None) -> Target:
-        """A target by name or TOML file; the configured one, or `generic`, for None."""
-        return self.registries.targets.select(name_or_file or self.config.target or GENERIC.name)
+    def target(self, name_or_file: str | None, warn: Callable[[str], None] | None = None) -> Target:
+        """A target by name or TOML file; the configured one, or `generic`, for None.
+
+        Args:
+            warn: is told when the name is an old one.
+        """
+        name = name_or_file or self.config.target or GENERIC.name
+        targets = self.registries.targets
+        return targets.select(name) if warn is None else targets.select(name, warn)
 
     def environment(self, graph: Graph, schedule: Schedule, target: Target) -> Environment:
         """What the passes of one compile share."""

@@ -30,7 +30,9 @@ class Planner:
         self.options = schedule.options.as_dict()
         schedule.options.asked.update(PLAN_OPTIONS)
         self.timeout = request.timeout
-        self.assigner_name = request.assigner or kernel.config.assigner or DEFAULT_ASSIGNER
+        given = request.assigner or kernel.config.assigner or DEFAULT_ASSIGNER
+        self.assigner_name, warning = kernel.assigners.current(given)
+        self.warnings = [] if warning is None else [warning]
         if self.options.get("ge.exec.disableReuseMemory") == "1" and request.assigner is None:
             self.assigner_name = "bump"
 

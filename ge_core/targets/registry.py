@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,10 @@ from typing import Any
 from ge_core.errors import InputFileError, PluginError, near_matches
 from ge_core.registry import Entry, Owner, Registry
 from ge_core.targets.model import GENERIC, Target
+
+
+def _say_nothing(_: str) -> None:
+    pass
 
 
 class TargetRegistry(Registry[Target]):
@@ -27,18 +31,27 @@ class TargetRegistry(Registry[Target]):
     def _full(self, name: str, owner: Owner) -> str:
         return name
 
-    def select(self, name_or_file: str) -> Target:
+    def select(self, name_or_file: str, warn: Callable[[str], None] = _say_nothing) -> Target:
         """The target of that name, or the one that a `.toml` file describes.
+
+        Args:
+            warn: is told when the name is an old one.
 
         Raises:
             UnknownNameError: no such target; near names and their owners.
             InputFileError: the file can't be read as a target.
         """
         if name_or_file not in self and name_or_file.endswith(".toml"):
-            return self.read_file(Path(name_or_file))
-        return self.get(name_or_file)
+            return self.read_file(Path(name_or_file), warn)
+        return self._present(name_or_file, warn)
 
-    def read_file(self, path: Path) -> Target:
+    def _present(self, name: str, warn: Callable[[str], None]) -> Target:
+        present, warning = self.current(name)
+        if warning is not None:
+            warn(warning)
+        return self.get(present)
+
+    def read_file(self, path: Path, warn: Callable[[str], None] = _say_nothing) -> Target:
         """A target from a TOML file: keys are the fields of `Target`; `base` is where it starts."""
         try:
             table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -46,11 +59,13 @@ class TargetRegistry(Registry[Target]):
             raise InputFileError(f"can't be read: {error.strerror}", file=str(path)) from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputFileError(f"is not TOML: {error}", file=str(path)) from error
-        return self._from_table(table, path)
+        return self._from_table(table, path, warn)
 
-    def _from_table(self, table: Mapping[str, Any], path: Path) -> Target:
+    def _from_table(
+        self, table: Mapping[str, Any], path: Path, warn: Callable[[str], None]
+    ) -> Target:
         values = dict(table)
-        base = self.get(str(values.pop("base", GENERIC.name)))
+        base = self._present(str(values.pop("base", GENERIC.name)), warn)
         known = [field.name for field in fields(Target)]
         for key, value in values.items():
             if key not in known:
