@@ -1,7 +1,9 @@
 """The error classes of the kernel and the exit codes they stand for.
 
 Every error says what was asked, what is near, who owns it and what to do. Messages are lower case
-without a full stop. Codes are GE's E-numbers where one exists (E10001: a bad option value).
+without a full stop. Codes are GE's E-numbers where one exists: E10001 a bad option value, E13028 a
+pass that failed, E13029 a plugin that could not be loaded, E13030 a function that is declared and
+missing.
 """
 
 from __future__ import annotations
@@ -56,9 +58,57 @@ class UsageError(GeError):
 
 
 class OptionError(UsageError):
-    """A bad value for an option (GE's E10001)."""
+    """A bad value for an option (GE's E10001).
+
+    Args:
+        parameter: the option; `value`: the text that was given for it.
+        reason: why the one is no value of the other.
+    """
 
     code = "E10001"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        parameter: str = "",
+        value: str = "",
+        reason: str = "",
+        near: Sequence[str] = (),
+        owner: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, near=near, owner=owner, hint=hint)
+        self.parameter, self.value, self.reason = parameter, value, reason
+
+    @classmethod
+    def invalid(
+        cls,
+        parameter: str,
+        value: str,
+        reason: str,
+        *,
+        kind: str = "option",
+        near: Sequence[str] = (),
+        owner: str | None = None,
+        hint: str | None = None,
+    ) -> OptionError:
+        """The error for a value, with the parts that GE's message has."""
+        return cls(
+            f"value {value!r} for {kind} {parameter} is invalid: {reason}",
+            parameter=parameter,
+            value=value,
+            reason=reason,
+            near=near,
+            owner=owner,
+            hint=hint,
+        )
+
+    @property
+    def ge_text(self) -> str:
+        """The message as GE words it, for who looks for that in a log."""
+        reason = f"{self.reason[:1].upper()}{self.reason[1:]}"
+        return f"Value {self.value} for parameter {self.parameter} is invalid. Reason: {reason}."
 
 
 class UnknownNameError(UsageError):
@@ -120,10 +170,22 @@ class PluginError(GeError):
     exit_code = 4
 
 
-class PassError(PluginError):
-    """A pass, checker, rule or planner that raised, or broke its contract."""
+class PluginLoadError(PluginError):
+    """A plugin, or a module that one refers to, that can't be loaded (GE's E13029)."""
 
-    code = "GE00007"
+    code = "E13029"
+
+
+class PassError(PluginError):
+    """A pass, checker, rule or planner that raised, or broke its contract (GE's E13028)."""
+
+    code = "E13028"
+
+
+class MissingHookError(PassError):
+    """A function, class or hook that a plugin declares and does not have (GE's E13030)."""
+
+    code = "E13030"
 
 
 class ProofError(GeError):

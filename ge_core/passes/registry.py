@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ge_core.errors import PassError, PluginError
+from ge_core.errors import MissingHookError, PassError, PluginError
 from ge_core.passes.base import AnalysisPass, GraphPass, NodePass, Pass
 from ge_core.passes.codes import Code, CodeSpec, read_codes
 from ge_core.passes.stages import Place, Stage
@@ -93,10 +93,19 @@ class PassDeclaration:
 
 
 def check_class(cls: object, name: str, owner: Owner) -> None:
-    """Whether a class can be a pass; `PassError` with one sentence for its author otherwise."""
+    """Whether a class can be a pass.
+
+    Raises:
+        MissingHookError: it lacks a method that it must have.
+        PassError: it is none for another reason; one sentence for its author.
+    """
     problem = _problem(cls)
     if problem:
-        raise PassError(f"pass {name!r} {problem}", owner=str(owner) if owner.name else None)
+        kind = MissingHookError if problem.startswith(_LACKS) else PassError
+        raise kind(f"pass {name!r} {problem}", owner=str(owner) if owner.name else None)
+
+
+_LACKS = "lacks "
 
 
 def _problem(cls: object) -> str | None:
@@ -105,7 +114,7 @@ def _problem(cls: object) -> str | None:
     if not issubclass(cls, (GraphPass, NodePass, AnalysisPass)):
         return "derives from Pass itself; derive from GraphPass, NodePass or AnalysisPass"
     if getattr(cls, "__abstractmethods__", None):
-        return "lacks " + ", ".join(sorted(cls.__abstractmethods__))
+        return _LACKS + ", ".join(sorted(cls.__abstractmethods__))
     parameters = cls.__dict__.get("__dataclass_params__")
     if parameters is None:
         if [name for name in inspect.get_annotations(cls) if not name.startswith("_")]:
@@ -167,6 +176,11 @@ class PassRegistry(Registry[PassDeclaration]):
         switches = (switch,) if isinstance(switch, str) else tuple(switch)
         if len(switches) > 2:
             raise PluginError(f"pass {name!r} binds {len(switches)} switch options, at most 2")
+        if "" in switches or len(set(switches)) < len(switches):
+            raise PluginError(
+                f"pass {name!r} binds switch options {switches!r}: one primary name,"
+                " and at most one other as the secondary"
+            )
         declaration = PassDeclaration(
             name=name,
             reference=cls,
@@ -212,8 +226,8 @@ def _bound(repeat: object, name: str) -> int:
     return repeat
 
 
-def _claims(what: str, value: Iterable[Any], name: str) -> tuple[str, ...]:
-    claims = tuple(_not_text(what, value, name))
+def _claims(what: str, value: Iterable[str], name: str) -> tuple[str, ...]:
+    claims: tuple[Any, ...] = tuple(_not_text(what, value, name))
     for at, claim in enumerate(claims):
         if not isinstance(claim, str) or not claim:
             raise PluginError(f"pass {name!r}: {what} has {claim!r}, which is not a claim's name")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
-from ge_core.errors import PluginError, near_matches
+from ge_core.errors import PluginError, PluginLoadError, near_matches
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -135,7 +135,9 @@ def driver(group: str, name: str) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin may raise anything, SystemExit included
-        raise PluginError(f"{kind} {name!r} failed to load: {error!r}", owner=owners[0]) from error
+        raise PluginLoadError(
+            f"{kind} {name!r} failed to load: {error!r}", owner=owners[0]
+        ) from error
 
 
 def driver_points(group: str) -> dict[str, list[EntryPoint]]:

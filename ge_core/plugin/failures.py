@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ge_core.errors import GeError, PluginError
+from ge_core.errors import GeError, PluginError, PluginLoadError
 from ge_core.plugin.index import Candidate, Status
 
 _SHOWN = 5
@@ -97,7 +97,7 @@ class FailureTable:
         """Raises `PluginError` that names all of them, where there is any."""
         lines = self.lines()
         if lines:
-            raise PluginError(
+            raise PluginLoadError(
                 "plugins are not loaded, and --strict-plugins was asked for:\n  "
                 + "\n  ".join(lines),
                 hint="see `ge plugins doctor`, or set GE_DISABLE_PLUGINS",
