@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from ge_core.errors import UnknownNameError
 from ge_core.plugin.loading import load_plugins
 from ge_core.session.kernel import forget_kernels
 
-from tests.plugin.conftest import Install
+Install = Callable[..., str]
 
 ACME = """
 class First:
