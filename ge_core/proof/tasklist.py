@@ -89,6 +89,7 @@ class TaskReader:
             self._enclose(event, caller, stack)
             return
         self._close_to(task, stack)
+        self._enter(task, self._frames.root.graph.find(task.node), stack)
         stack[-1].group.items.append(event)
 
     def _caller(self, task: Task, stack: list[_Open]) -> Step | None:
@@ -126,13 +127,10 @@ class TaskReader:
             self._complain(task, "a node of the graph", "no such node")
             return
         self._close_to(task, stack)
+        if not self._enter(task, node, stack):
+            self._complain(task, "its caller's task in front of it", f"call path {task.call}")
+            return
         level = stack[-1]
-        if level.group.frame.call != task.call or level.group.frame.graph is not node.graph:
-            opened = self._open(task, node, stack)
-            if opened is None:
-                self._complain(task, "its caller's task in front of it", f"call path {task.call}")
-                return
-            level = opened
         frame = level.group.frame
         facts = self._facts.of(node)
         if (task.call, task.node) in self._seen:
@@ -153,6 +151,16 @@ class TaskReader:
             if call == task.call[: len(call)]:
                 return
             stack.pop()
+
+    def _enter(self, task: Task, node: Node | None, stack: list[_Open]) -> bool:
+        """Open the group that a task lies in where that has not been done; False if it can't be.
+
+        The first of a subgraph may be an event, of a node that only keeps a place on its stream.
+        """
+        frame = stack[-1].group.frame
+        if node is None or (frame.call == task.call and frame.graph is node.graph):
+            return node is not None
+        return self._open(task, node, stack) is not None
 
     def _open(self, task: Task, node: Node, stack: list[_Open]) -> _Open | None:
         """Begin the group of a subgraph, called by the last step or by the one in progress."""

@@ -79,3 +79,58 @@ def test_collectives_in_subgraphs_stay_behind_those_outside(level: str) -> None:
     assert result.proof is not None
     assert () == result.proof.violations
     assert result.check().ok
+
+
+def overtaking() -> Graph:
+    """Two collectives on two streams; the copy that the second one waits for stands between them.
+
+    Taking out the first copy would let the first collective write what the second copy reads, and
+    so hold it back behind that copy: nothing would then put it before the second collective.
+    """
+    build = GraphBuilder("root")
+    zero, one = {"stream_id": 0}, {"stream_id": 1}
+    writes = {"_input_mutable": True}
+    made = build.op("Relu", build.data("x", (64,)), name="made", attrs=zero)
+    early = build.op("TensorMove", made, name="early", attrs=one)
+    build.op("HcomAllReduce", early, name="first", attrs={**zero, **writes})
+    late = build.op("TensorMove", made, name="late", attrs=zero)
+    build.net_output(build.op("HcomAllReduce", late, name="second", attrs={**one, **writes}))
+    return build.graph
+
+
+@pytest.mark.parametrize("level", ["O3", "O4"])
+def test_a_node_held_back_keeps_its_place_before_what_waits_for_its_stream(level: str) -> None:
+    """The edge that a removal needs is refused where streams meet at what it would let pass."""
+    result = ge.compile(overtaking(), level=level, verify_each=True)
+    assert result.proof is not None
+    assert () == result.proof.violations
+    assert "R3_LISTED_ORDER" == result.remarks.final("early").code
+    assert result.check().ok
+
+
+def waiting_inside() -> Graph:
+    """A call on stream 0 that waits, by a copy alone, for what stream 1 did before it."""
+    build = GraphBuilder("root")
+    zero, one = {"stream_id": 0}, {"stream_id": 1}
+    x = build.data("x", (64,))
+    start = build.op("Relu", x, name="start", attrs=zero)
+    build.op("Sum", build.op("Relu", x, name="far", attrs=one), name="spent", shape=(1,), attrs=one)
+    sub = build.subgraph("g")
+    moved = sub.op("TensorMove", sub.data("d", (64,), index=0), name="moved", attrs=one)
+    inner = sub.op("Relu", moved, name="inner", attrs=zero)
+    sub.net_output(sub.op("Relu", inner, name="last", attrs=zero))
+    call = build.op("PartitionedCall", start, name="call", subgraphs={"f": sub}, attrs=zero)
+    build.net_output(call)
+    return build.graph
+
+
+@pytest.mark.parametrize("level", ["O3", "O4"])
+def test_a_call_that_begins_by_waiting_is_proved(level: str) -> None:
+    """The wait comes before the first task of the call, which reuses the bytes waited for."""
+    result = ge.compile(waiting_inside(), level=level, verify_each=True)
+    assert "TensorMove" not in result.after.by_op
+    assert result.plan.explain("far:0", "call/inner:0").may_share
+    far, inner = result.plan.find("far:0"), result.plan.find("call/inner:0")
+    assert (far.pool, far.offset) == (inner.pool, inner.offset)
+    assert result.proof is not None
+    assert () == result.proof.violations

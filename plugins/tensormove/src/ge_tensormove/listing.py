@@ -11,7 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ge_core.api import Anchor, Graph, Node, inner_graphs, is_no_task, listed_order, ref_of
+from ge_core.api import (
+    Anchor,
+    Graph,
+    Node,
+    crosses_streams,
+    inner_graphs,
+    is_no_task,
+    listed_order,
+    ref_of,
+)
 
 if TYPE_CHECKING:
     from ge_tensormove.run import Run
@@ -50,7 +59,7 @@ class Listing:
             return None
         held, passing = self._parted(region, seconds)
         uses = self._uses(held, passing)
-        for of_held, of_passing in uses.values():
+        for of_held, of_passing in (*uses.values(), *self._meetings(held, passing)):
             found = _crossing(of_held, of_passing, self._places)
             if found is not None:
                 return found
@@ -118,6 +127,37 @@ class Listing:
             if self._run.ops.traits(each).side_effect:
                 yield "effects", True
             yield from self._accesses(each)
+
+    def _meetings(self, held: list[Node], passing: list[Node]) -> Iterator[tuple[_Uses, _Uses]]:
+        """Per stream: its held and passing nodes, those marked where streams meet.
+
+        What waits on another stream for a node waits for all before it on its own stream, and a
+        node that waits for another stream has all behind it wait: orders that hang on who stands
+        before whom.
+        """
+        found: dict[int, tuple[_Uses, _Uses]] = {}
+        for side, nodes in enumerate((held, passing)):
+            for node in nodes:
+                if node.graph is None:
+                    continue
+                streams = self._streams(node)
+                others = (node.in_nodes, node.control_inputs)
+                if side == 1:
+                    others = (node.out_nodes, node.control_outputs)
+                meets = len(streams) > 1 or any(crosses_streams(node, some) for some in others)
+                for stream in streams:
+                    found.setdefault(stream, ({}, {}))[side][node] = meets
+        yield from found.values()
+
+    def _streams(self, node: Node) -> list[int]:
+        """The streams that the node, and all inside it, runs on; what feeds graphs has none."""
+        inside = (
+            inner.stream_id
+            for graph in inner_graphs(node)
+            for inner in graph.nodes
+            if "stream_id" in inner.attrs or (inner.inputs and inner.op != "NetOutput")
+        )
+        return list(dict.fromkeys((node.stream_id, *inside)))
 
     def _accesses(self, node: Node) -> Iterator[tuple[Anchor, bool]]:
         run = self._run
