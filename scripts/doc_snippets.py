@@ -140,7 +140,7 @@ class _Runner:
         return self._clean(stream.getvalue())
 
     def _console(self, block: Block) -> Iterator[str]:
-        for line, command, expected in _commands(block):
+        for line, command, expected in commands_of(block):
             plain = EXIT.sub("", command)
             wanted = EXIT.search(command)
             code, printed = self._command(shlex.split(plain, comments=True))
@@ -175,7 +175,7 @@ class _Runner:
         return _shortened(expected, got)
 
 
-def _commands(block: Block) -> Iterator[tuple[int, str, str]]:
+def commands_of(block: Block) -> Iterator[tuple[int, str, str]]:
     """(line, command, expected output) of a console block."""
     command, started, output = "", 0, ""
     for at, line in enumerate(block.text.splitlines(keepends=True), start=block.line + 1):

@@ -5,14 +5,13 @@ python -m scripts.generate_docs
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from scripts import api_page, hook_pages, plan_picture, registry_pages
+from scripts import api_page, cli_page, hook_pages, plan_picture, registry_pages, schema_page
+from scripts.kept_outputs import keep_outputs
 
 DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
-SCHEMA_ROOT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 def generated() -> dict[Path, str]:
@@ -26,19 +25,11 @@ def generated() -> dict[Path, str]:
         "errors.md": registry_pages.errors(),
         "hooks.md": hook_pages.hooks(),
         "images/arena.svg": plan_picture.picture(),
-        **{f"schemas/{name}.json": schema(name) for name in ("ge-plan-1", "ge-tasks-1")},
+        "cli.md": keep_outputs(cli_page.commands(), DOCS / "cli.md"),
+        "schemas.md": schema_page.schemas(),
+        **{f"schemas/{name}": text for name, text in schema_page.schema_files().items()},
     }
     return {DOCS / name: text for name, text in pages.items()}
-
-
-def schema(name: str) -> str:
-    """The JSON schema of a document, as a file."""
-    from ge_core.memory import document as plan
-    from ge_core.tasks import document as tasks
-
-    makers = {"ge-plan-1": plan.json_schema, "ge-tasks-1": tasks.json_schema}
-    made: dict[str, Any] = {"$schema": SCHEMA_ROOT, "$id": f"{name}.json", **makers[name]()}
-    return json.dumps(made, indent=2, sort_keys=True) + "\n"
 
 
 def main() -> None:

@@ -15,7 +15,13 @@ file_option = click.Path(dir_okay=False, path_type=Path)
 @click.command("convert")
 @click.argument("source", metavar="IN", type=file_option)
 @click.argument("target", metavar="OUT", type=file_option)
-@click.option("--input-shape", "shapes", type=ShapeParam(), multiple=True, help="NAME=1x3x64x64")
+@click.option(
+    "--input-shape",
+    "shapes",
+    type=ShapeParam(),
+    multiple=True,
+    help="Shape of a graph input whose file leaves dimensions open.",
+)
 @click.pass_context
 def convert_command(
     ctx: click.Context,

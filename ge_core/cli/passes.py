@@ -83,9 +83,9 @@ def show_command(ctx: click.Context, /, name: str, form: str) -> None:
 @passes_command.command("why")
 @click.argument("name")
 @click.option("-O", "--level", help="The level to ask about.")
-@click.option("--set", "settings", type=SettingParam(), multiple=True, help="OPTION=VALUE")
-@click.option("--enable", multiple=True, metavar="PASS")
-@click.option("--disable", multiple=True, metavar="PASS")
+@click.option("--set", "settings", type=SettingParam(), multiple=True, help="Set an option.")
+@click.option("--enable", multiple=True, metavar="PASS", help="Switch a pass on.")
+@click.option("--disable", multiple=True, metavar="PASS", help="Switch a pass off.")
 @click.option("--pipeline", help="The pipeline to ask about.")
 @output_format
 @click.pass_context

@@ -18,13 +18,14 @@ from ge_core.memory.plan import SCHEMA, Plan
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
+    model_config = ConfigDict(extra="ignore", strict=True, use_attribute_docstrings=True)
 
 
 class PoolRecord(_Record):
     """What one pool takes, in bytes."""
 
     bytes: NonNegativeInt
+    """What it takes."""
     lower_bound: NonNegativeInt = Field(description="no plan of the same problem takes less")
     no_reuse: NonNegativeInt = Field(description="if no two buffers shared bytes")
     optimal: bool = Field(description="whether `bytes` is known to be the least possible")
@@ -34,14 +35,18 @@ class StridedRecord(_Record):
     """`count` rows of `row` bytes that start `pitch` bytes apart."""
 
     row: NonNegativeInt
+    """Bytes of one row."""
     pitch: NonNegativeInt
+    """Bytes from the start of a row to that of the next."""
     count: NonNegativeInt
+    """How many rows."""
 
 
 class RunRecord(_Record):
     """Membership in tensors that lie together."""
 
     id: str
+    """Names the run."""
     delta: NonNegativeInt = Field(description="bytes behind the start of the run")
 
 
@@ -50,14 +55,22 @@ class TensorRecord(_Record):
 
     call: list[str] = Field(description="names of the calling nodes, outermost first")
     node: str
+    """The node."""
     output: NonNegativeInt
+    """Which of its outputs."""
     pool: str
+    """The address space: `HBM` is the arena, `CONST` and `VAR` hold what outlives a run."""
     offset: NonNegativeInt
+    """Bytes from the start of the pool."""
     bytes: NonNegativeInt
+    """Its size."""
     strided: StridedRecord | None = None
+    """Rows with gaps; null for one piece."""
     alias_of: str | None = Field(default=None, description="whose memory this is")
     run: RunRecord | None = None
+    """What it lies together with; null where that is nothing."""
     io: Literal["input", "output", "constant", "variable"] | None = None
+    """What it is to the caller; null for a temporary."""
     life: list[NonNegativeInt] = Field(
         min_length=2, max_length=2, description="positions of the first and the last access"
     )
@@ -67,23 +80,36 @@ class WorkspaceRecord(_Record):
     """The place of one scratch area."""
 
     call: list[str]
+    """Names of the calling nodes, outermost first."""
     node: str
+    """The node that uses it."""
     index: NonNegativeInt
+    """Which of its scratch areas."""
     pool: str
+    """The address space."""
     offset: NonNegativeInt
+    """Bytes from the start of the pool."""
     bytes: NonNegativeInt
+    """Its size."""
 
 
 class PlanDocument(_Record):
     """The whole document."""
 
     schema_name: Literal["ge-plan/1"] = Field(alias="schema")
+    """Names this form."""
     target: str
+    """The device that it is for."""
     level: str
+    """The optimisation level."""
     options: dict[str, str]
+    """Options in force; the proof reads them."""
     pools: dict[str, PoolRecord]
+    """What each address space takes."""
     tensors: list[TensorRecord]
+    """One per output of a node instance."""
     workspace: list[WorkspaceRecord]
+    """Scratch areas of nodes."""
     unplanned: list[str] = Field(description="tensors that get buffers at run time")
 
 

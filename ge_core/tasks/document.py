@@ -18,60 +18,87 @@ from ge_core.tasks.model import SCHEMA, TaskKind, TaskList
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
+    model_config = ConfigDict(extra="ignore", strict=True, use_attribute_docstrings=True)
 
 
 class StridedRecord(_Record):
     """`count` rows of `row` bytes that start `pitch` bytes apart."""
 
     row: NonNegativeInt
+    """Bytes of one row."""
     pitch: NonNegativeInt
+    """Bytes from the start of a row to that of the next."""
     count: NonNegativeInt
+    """How many rows."""
 
 
 class RegionRecord(_Record):
     """Bytes of one pool: payload, from the offset on."""
 
     pool: str
+    """The address space."""
     offset: NonNegativeInt
+    """Bytes from the start of the pool."""
     bytes: NonNegativeInt
+    """Payload, without gaps."""
     strided: StridedRecord | None = None
+    """Rows with gaps; null for one piece."""
 
 
 class TaskRecord(_Record):
     """One entry of the list, in launch order."""
 
     id: NonNegativeInt
+    """Its place in the list, from 0."""
     stream: int
+    """The stream that runs it."""
     kind: TaskKind
+    """What is launched."""
     call: list[str] = Field(description="names of the calling nodes, outermost first")
     node: str
+    """The node that it runs."""
     inputs: list[RegionRecord | None]
+    """What it reads; null for a tensor without a planned place."""
     outputs: list[RegionRecord | None]
+    """What it writes; null for a tensor without a planned place."""
     workspace: list[RegionRecord] = Field(default_factory=list)
+    """Its scratch areas."""
     first: bool
+    """Whether it is the first on its stream."""
     last: bool
+    """Whether it is the last on its stream."""
     event: NonNegativeInt | None = None
+    """The event that is recorded or waited for; null for other kinds."""
 
 
 class DumpRecord(_Record):
     """A node without a task: what a dump needs to know of it."""
 
     call: list[str]
+    """Names of the calling nodes, outermost first."""
     node: str
+    """The node."""
     op: str
+    """Its op type."""
     inputs: list[RegionRecord | None]
+    """What it reads; null for a tensor without a planned place."""
     outputs: list[RegionRecord | None]
+    """What it writes; null for a tensor without a planned place."""
     workspace: list[RegionRecord] = Field(default_factory=list)
+    """Its scratch areas."""
     needed: bool = False
+    """Whether a dump of tensors needs it."""
 
 
 class TasksDocument(_Record):
     """The whole document."""
 
     schema_name: Literal["ge-tasks/1"] = Field(alias="schema")
+    """Names this form."""
     tasks: list[TaskRecord]
+    """In launch order."""
     dump_only: list[DumpRecord] = Field(default_factory=list)
+    """Nodes without a task that a dump of tensors may want."""
 
 
 def json_schema() -> dict[str, Any]:

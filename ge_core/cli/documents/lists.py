@@ -1,0 +1,237 @@
+"""The documents of the commands that list what is installed, and why a pass runs."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from ge_core.cli.documents.records import Count, Owned, Record
+
+
+class PassRecord(Owned):
+    """One registered pass."""
+
+    stage: str
+    """Where it runs."""
+    levels: list[str]
+    """The levels at which it is on."""
+    switch: list[str]
+    """Options that decide instead of the level."""
+    before: list[str]
+    """Passes that it runs before, where they are installed."""
+    after: list[str]
+    """Passes that it runs after, where they are installed."""
+    needs: list[str]
+    """Passes without which it can't run."""
+    requires: list[str]
+    """Abilities and claims without which it can't run."""
+    required: bool
+    """Whether switching it off is an error."""
+    changes_values: bool
+    """Whether what is computed may change."""
+    summary: str
+    """What it does, in a line."""
+
+
+class PassesDocument(Record):
+    """The registered passes in the order of their stages."""
+
+    schema_name: Literal["ge-passes/1"] = Field(alias="schema")
+    """Names this form."""
+    items: list[PassRecord]
+    """The passes."""
+
+
+class PassOptionRecord(Record):
+    """One option of a pass."""
+
+    name: str
+    """`pass.field`."""
+    type: str
+    """What its values are, in words."""
+    default: Any
+    """Its value where nobody gives one."""
+    help: str
+    """What it does."""
+
+
+class CodeRecord(Record):
+    """One reason code."""
+
+    name: str
+    """The stable code."""
+    text: str
+    """What it says; names in braces are filled in."""
+    rule: str | None
+    """What case files call `kept_reason`."""
+
+
+class PassDocument(PassRecord):
+    """One pass with its options and reason codes."""
+
+    schema_name: Literal["ge-pass/1"] = Field(alias="schema")
+    """Names this form."""
+    options: list[PassOptionRecord]
+    """Its options."""
+    codes: list[CodeRecord]
+    """Its reason codes."""
+
+
+class BecauseRecord(Record):
+    """One step of a decision."""
+
+    source: str
+    """Who says it: arguments, pipeline, a file, the environment, or the level."""
+    rule: str
+    """The rule that applied."""
+    value: str
+    """What the rule looked at."""
+
+
+class WhyDocument(Record):
+    """Whether a pass runs, and every decision that led there."""
+
+    schema_name: Literal["ge-why/1"] = Field(alias="schema")
+    """Names this form."""
+    name: str
+    """The pass."""
+    runs: bool
+    """Whether it runs."""
+    because: list[BecauseRecord]
+    """The decisions, the strongest first."""
+
+
+class OptionRecord(Owned):
+    """One option."""
+
+    type: str
+    """switch, flag, integer, choice, level or text."""
+    default: str | None
+    """Its value where nobody gives one, if that is the same at all levels."""
+    defaults: dict[str, str] | None
+    """Else its values by level."""
+    choices: list[str]
+    """The values of a choice."""
+    levels: list[str]
+    """The levels at which it has a default."""
+    category: str
+    """What it is about."""
+    visibility: str
+    """Who is meant to set it: user or expert."""
+    help: str
+    """What it does."""
+
+
+class OptionsDocument(Record):
+    """The registered options."""
+
+    schema_name: Literal["ge-options/1"] = Field(alias="schema")
+    """Names this form."""
+    items: list[OptionRecord]
+    """The options."""
+
+
+class CheckerRecord(Owned):
+    """The rule for one pair of anchor types."""
+
+    types: list[str] = Field(min_length=2, max_length=2)
+    """The two types."""
+    kind: Literal["always", "never", "check"]
+    """Whether they always clash, never, or a function says so."""
+    codes: list[str]
+    """The codes that it may give."""
+
+
+class CheckersDocument(Record):
+    """The registered layout rules."""
+
+    schema_name: Literal["ge-checkers/1"] = Field(alias="schema")
+    """Names this form."""
+    items: list[CheckerRecord]
+    """The rules."""
+
+
+class AssignerRecord(Owned):
+    """One memory planner."""
+
+    about: str
+    """What it does, in a line."""
+
+
+class AssignersDocument(Record):
+    """The registered memory planners."""
+
+    schema_name: Literal["ge-assigners/1"] = Field(alias="schema")
+    """Names this form."""
+    items: list[AssignerRecord]
+    """The planners."""
+
+
+class TargetRecord(Owned):
+    """One device."""
+
+    align_bytes: Count
+    """Alignment of separate buffers."""
+    run_align: Count | None
+    """Alignment of pieces in a run; null for the size of an element."""
+    pools: dict[str, Count | None]
+    """Capacity by pool; null for one without a limit."""
+    strided: bool
+    """Whether ops can read and write rows with gaps."""
+    about: str
+    """What it is, in a line."""
+
+
+class TargetsDocument(Record):
+    """The registered devices."""
+
+    schema_name: Literal["ge-targets/1"] = Field(alias="schema")
+    """Names this form."""
+    items: list[TargetRecord]
+    """The devices."""
+
+
+class PluginRecord(Record):
+    """One plugin that was found."""
+
+    name: str
+    """The prefix of what it registers."""
+    distribution: str
+    """The package that brings it; the module, for one of the project."""
+    version: str | None
+    """The package's version; null for a module of the project."""
+    api: str | None
+    """The API that it is written for."""
+    status: str
+    """indexed, loaded, failed, disabled, incompatible or duplicate."""
+    error: str | None
+    """What is wrong with it."""
+    traceback: str | None = None
+    """Of the failure; `ge plugins doctor` alone has it."""
+
+
+class DriverRecord(Record):
+    """One driver."""
+
+    name: str
+    """By which it is chosen; a file suffix for frontends and backends."""
+    group: str
+    """The entry-point group: what kind of driver it is."""
+    distribution: str | None
+    """The package that brings it."""
+    version: str | None
+    """The package's version."""
+    error: str | None
+    """What is wrong with it."""
+
+
+class PluginsDocument(Record):
+    """The plugins that were found."""
+
+    schema_name: Literal["ge-plugins/1"] = Field(alias="schema")
+    """Names this form."""
+    items: list[PluginRecord]
+    """The plugins."""
+    drivers: list[DriverRecord] = Field(default_factory=list)
+    """The drivers; `ge plugins doctor` alone has them."""

@@ -1,0 +1,302 @@
+"""The documents of the commands that compile, run, prove, explain and check."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from ge_core.cli.documents.records import Count, Record
+
+
+class Copies(Record):
+    """Nodes that copy, and their bytes."""
+
+    count: Count
+    """Nodes that move bytes at run time."""
+    bytes: Count
+    """Bytes that they move."""
+
+
+class BeforeAfter(Record):
+    """The copies of the original and of the compiled graph."""
+
+    before: Copies
+    """In the original."""
+    after: Copies
+    """In the compiled graph."""
+
+
+class AllCopies(BeforeAfter):
+    """The copies in all, and by op type."""
+
+    by_op: dict[str, BeforeAfter]
+    """By op type of the file."""
+
+
+class Nodes(Record):
+    """How many nodes there are, those of subgraphs among them."""
+
+    before: Count
+    """In the original."""
+    after: Count
+    """In the compiled graph."""
+
+
+class Unplanned(Record):
+    """Tensors without a static size: they get buffers of their own when the graph runs."""
+
+    count: Count
+    """How many."""
+    bytes: Count | None
+    """0 where there are none, else null."""
+    tensors: list[str]
+    """Their names."""
+
+
+class Memory(Record):
+    """The arena."""
+
+    peak_bytes: Count
+    """Its size; graph inputs and outputs included, constants and variables not."""
+    lower_bound_bytes: Count
+    """What every plan of the compiled graph takes at least."""
+    no_reuse_bytes: Count
+    """What it would be if no two tensors shared bytes."""
+    assigner: str
+    """Who planned it."""
+    optimal: bool
+    """Whether it is known to be the smallest possible."""
+    unplanned: Unplanned
+    """What has no place in it."""
+
+
+class Violation(Record):
+    """One way in which the compiled graph with its plan is not the original."""
+
+    check: Literal["reads", "one_op", "order", "layout", "permission", "interface", "effects"]
+    """Which of the checks found it."""
+    node: str
+    """The node instance, `call/.../node`."""
+    input: int | None
+    """Its input, where one is meant."""
+    range: tuple[str, int, int] | None
+    """The bytes that are wrong: pool, first byte, one past the last."""
+    expected: str
+    """What the bytes should hold, or what should be."""
+    found: str
+    """What they hold, or what is."""
+    written_by: str | None
+    """The node instance that wrote what was found."""
+    since_pass: str | None
+    """The last rewrite that touched one of these nodes."""
+
+
+class Proof(Record):
+    """The proof's answer."""
+
+    ok: bool | None
+    """Whether it holds; null where it was not run."""
+    violations: list[Violation]
+    """What it found, the cause first."""
+    assumptions: list[str]
+    """What it took for granted."""
+
+
+class Seconds(Record):
+    """Wall-clock time of the steps; differs from run to run."""
+
+    load: float
+    """Reading the model."""
+    passes: float
+    """All passes."""
+    plan: float
+    """Planning memory."""
+    proof: float
+    """The proof."""
+    total: float
+    """All of it."""
+
+
+class PassRun(Record):
+    """One pass that ran."""
+
+    name: str
+    """The pass."""
+    owner: str
+    """Its package and version."""
+    stage: str
+    """Where it ran."""
+    changed: bool
+    """Whether it changed the graph."""
+    seconds: float
+    """How long it took; differs from run to run."""
+
+
+class RemarkCounts(Record):
+    """How the copies ended."""
+
+    applied: Count
+    """Copies that went."""
+    missed: Count
+    """Copies that stayed."""
+
+
+class CompileDocument(Record):
+    """What a compile did."""
+
+    schema_name: Literal["ge-compile/1"] = Field(alias="schema")
+    """Names this form."""
+    model: str
+    """The model, as it was given."""
+    level: str
+    """The optimisation level."""
+    target: str
+    """The device."""
+    nodes: Nodes
+    """How many nodes there are."""
+    copies: AllCopies
+    """What copies, before and after."""
+    memory: Memory
+    """What the arena takes."""
+    proof: Proof
+    """Whether the result computes what the model computes."""
+    seconds: Seconds
+    """How long the steps took."""
+    passes: list[PassRun]
+    """The passes that ran, in order."""
+    remarks: RemarkCounts
+    """How many copies went and stayed; `ge explain` has the reasons."""
+    warnings: list[str]
+    """What a user should know, and what did not stop the compile."""
+
+
+class OutputRecord(Record):
+    """One output of a run."""
+
+    name: str
+    """The graph output's name."""
+    shape: list[Count] | None
+    """Its dimensions; null for an output without a value."""
+    dtype: str | None
+    """The type of its elements."""
+    bit_exact: bool | None
+    """Whether all bits equal those of the original's run; null without `--check`."""
+    max_abs_diff: float | None
+    """The largest difference of two elements; null without `--check` or where it is no number."""
+
+
+class RunDocument(Record):
+    """What one execution in the arena did."""
+
+    schema_name: Literal["ge-run/1"] = Field(alias="schema")
+    """Names this form."""
+    ok: bool
+    """Whether no output was found to differ."""
+    outputs: list[OutputRecord]
+    """The outputs, in the graph's order."""
+    arena_bytes: Count
+    """The size of the arena."""
+    executed_copies: Count
+    """Copies that were executed."""
+    executed_copy_bytes: Count
+    """Bytes that they moved."""
+
+
+class VerifyDocument(Record):
+    """The answer of a proof on its own."""
+
+    schema_name: Literal["ge-verify/1"] = Field(alias="schema")
+    """Names this form."""
+    ok: bool
+    """Whether it holds."""
+    violations: list[Violation]
+    """What it found, the cause first."""
+    assumptions: list[str]
+    """What it took for granted."""
+
+
+class BlameRecord(Record):
+    """What stands in the way."""
+
+    node: str
+    """A node."""
+    anchor: str | None
+    """One of its anchors: `node:0` an output, `node@0` an input; null for the node."""
+
+
+class HintRecord(Record):
+    """The one change that would remove the copy; one of the fields is there."""
+
+    set: str = ""
+    """An option to set: `option=value`."""
+    edge: str = ""
+    """An edge to cut or to add."""
+    text: str = ""
+    """A sentence."""
+
+
+class RemarkDocument(Record):
+    """One thing that was said about one node; the lines of `ge compile --remarks` are these."""
+
+    schema_name: Literal["ge-remark/1"] = Field(alias="schema")
+    """Names this form."""
+    kind: Literal["applied", "missed", "analysis", "failed"]
+    """Whether the copy went (applied), stayed (missed), or is only spoken about."""
+    pass_name: str = Field(alias="pass")
+    """The pass that says so, or `ge_core` where no pass has spoken."""
+    owner: str
+    """Its package and version."""
+    graph: str
+    """The graph that holds the node."""
+    node: str
+    """The node."""
+    op: str
+    """Its op type, as it was then."""
+    code: str
+    """The stable reason code."""
+    reason: str
+    """The same in words."""
+    blame: list[BlameRecord]
+    """What stands in the way."""
+    bytes: int | None
+    """Bytes saved or lost by it; null where a size is not known."""
+    hint: HintRecord | None
+    """The one change that would remove the copy, where there is one."""
+    rule: str = ""
+    """What case files call `kept_reason`; left out where there is none."""
+    data: dict[str, Any] = Field(default_factory=dict)
+    """The fields that the reason was filled from; left out where there are none."""
+
+
+class ExplainDocument(Record):
+    """The last word on every copy, or all that was said of one."""
+
+    schema_name: Literal["ge-explain/1"] = Field(alias="schema")
+    """Names this form."""
+    remarks: list[RemarkDocument]
+    """In the graph's order."""
+
+
+class FailureRecord(Record):
+    """One expectation that did not hold."""
+
+    id: str
+    """The case."""
+    expected: str
+    """What it expects."""
+    got: str
+    """What came out."""
+
+
+class CaseDocument(Record):
+    """What came of case files."""
+
+    schema_name: Literal["ge-case/1"] = Field(alias="schema")
+    """Names this form."""
+    passed: Count
+    """Cases whose expectations all held."""
+    failed: Count
+    """The others."""
+    failures: list[FailureRecord]
+    """Every expectation that did not hold."""

@@ -1,0 +1,106 @@
+"""What the reference of commands says and shows of each, besides its declaration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Example:
+    """Words about a command, files that its examples need, and the commands to show.
+
+    Attributes:
+        about: Markdown, before the examples.
+        shown: console commands; what they print is filled in by `make docs`.
+        files: name and text of files that are written first.
+        cut: lines at the beginning and at the end that are shown of long outputs; 0, 0: all.
+    """
+
+    shown: tuple[str, ...]
+    about: str = ""
+    files: tuple[tuple[str, str], ...] = ()
+    cut: tuple[int, int] = (0, 0)
+
+
+TINY: Final = """\
+{
+  "schema": "ge-graph/1",
+  "name": "tiny",
+  "nodes": [
+    {"name": "x", "op": "Data", "attrs": {"index": 0}, "outputs": [{"shape": [1, 16]}]},
+    {"name": "act", "op": "Relu", "inputs": ["x:0"], "outputs": [{"shape": [1, 16]}]},
+    {"name": "move", "op": "TensorMove", "inputs": ["act:0"], "outputs": [{"shape": [1, 16]}]},
+    {"name": "exp", "op": "Exp", "inputs": ["move:0"], "outputs": [{"shape": [1, 16]}]},
+    {"name": "out", "op": "NetOutput", "inputs": ["exp:0"]}
+  ]
+}
+"""
+
+CASE: Final = """\
+{
+  "id": "reader-behind-move",
+  "pipeline": ["TensorMoveDeletePass"],
+  "graph": {
+    "nodes": [
+      {"name": "x", "op": "Data", "attrs": {"index": 0}, "outputs": [{}]},
+      {"name": "act", "op": "Relu", "inputs": ["x:0"], "outputs": [{}]},
+      {"name": "move", "op": "TensorMove", "inputs": ["act:0"], "outputs": [{}]},
+      {"name": "out", "op": "NetOutput", "inputs": ["move:0"]}
+    ]
+  },
+  "expect": {"removed": ["move"], "edges": [["act:0", "out:0"]]}
+}
+"""
+
+CASE_KEYS: Final = (
+    "Cases run on target `ascend` with GE's tolerant reading of options, unless they say "
+    "otherwise. A pipeline may also contain the steps `MemoryPlanner` and `TaskGenerator`. What "
+    "can be expected:"
+)
+
+EXAMPLES: Final[dict[str, Example]] = {
+    "compile": Example(
+        ("ge compile tiny.json --format json",),
+        "Nothing is written where the proof fails. Of the JSON document only `seconds` and the "
+        "passes' own differ between runs.",
+    ),
+    "run": Example(("ge run tiny.json --check --format json",)),
+    "verify": Example(
+        (
+            "ge compile tiny.json -o compiled.json --plan plan.json",
+            "ge verify tiny.json compiled.json plan.json --format json",
+        ),
+        "[The proof](proof.md) alone, for plans of any origin.",
+    ),
+    "explain": Example(
+        ("ge explain tiny.json --format json",),
+        "The last word on every copy, or all that was said of one. It runs no proof. The records "
+        "are [remarks](json-forms.md#remarks).",
+    ),
+    "case": Example(
+        ("ge case a-case.json", "ge case a-case.json --format json"),
+        CASE_KEYS,
+        (("a-case.json", CASE),),
+    ),
+    "convert": Example(("ge convert model.onnx model.json",)),
+    "passes": Example(("ge passes",)),
+    "passes show": Example(("ge passes show ConcatNotaskPass --format json",), cut=(36, 10)),
+    "passes why": Example(
+        ("ge passes why TensorMoveDeletePass --disable TensorMoveDeletePass --format json",),
+        "Every decision that led there, the strongest first.",
+    ),
+    "options": Example(("ge options --format json",), cut=(34, 2)),
+    "checkers": Example(("ge checkers --format json",), cut=(17, 2)),
+    "assigners": Example(("ge assigners", "ge assigners --format json")),
+    "targets": Example(("ge targets --format json",)),
+    "plugins": Example(
+        ("ge plugins --format json",),
+        "`indexed`, `incompatible` (another API), `disabled`, or `duplicate` (a contested name).",
+        cut=(11, 2),
+    ),
+    "plugins doctor": Example(
+        ("ge plugins doctor",), "`loaded` or `failed`, with the traceback; drivers are loaded too."
+    ),
+}
+"""By the words of the command."""
