@@ -14,7 +14,6 @@ pydantic reads the table and is imported only where there is one.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ge_core.errors import InputFileError, near_matches
+from ge_core.toml_lines import index_lines, line_of
 
 FILES = ("ge.toml", "pyproject.toml")
 """Looked for in this order in each folder; in ge.toml the whole file is the table."""
@@ -38,6 +38,7 @@ class ProjectConfig:
         prefer: plugin name -> distribution, where several claim the name.
         strict_plugins: a plugin that fails to load is an error.
         enable, disable: passes by name.
+        op_traits: TOML files with traits of ops that no plugin declares, from the file's folder.
         settings: (`set`) options.
         file: where it was read from; None where there is no configuration.
     """
@@ -52,6 +53,7 @@ class ProjectConfig:
     strict_plugins: bool = False
     enable: tuple[str, ...] = ()
     disable: tuple[str, ...] = ()
+    op_traits: tuple[str, ...] = ()
     settings: dict[str, str | bool | int | float] = field(default_factory=dict)
     file: Path | None = None
 
@@ -146,7 +148,7 @@ def _validated(
     for key, value in table.items():
         name = _KEYS.get(key, key.replace("-", "_"))
         if key not in written and key not in known:
-            where = _line(text, (*prefix, key))
+            where = line_of(index_lines(text), (*prefix, key))
             raise InputFileError(
                 "is no key of the configuration",
                 file=f"{path}:{where}",
@@ -162,36 +164,6 @@ def _validated(
         keys = [spelled.get(location[0], location[0]), *location[1:]] if location else []
         raise InputFileError(
             f"{first['msg'][:1].lower()}{first['msg'][1:]} (got {first['input']!r})",
-            file=f"{path}:{_line(text, (*prefix, *keys))}",
+            file=f"{path}:{line_of(index_lines(text), (*prefix, *keys))}",
             field=".".join(keys),
         ) from error
-
-
-_HEADER = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
-_PART = re.compile(r'"([^"]*)"|\'([^\']*)\'|([A-Za-z0-9_-]+)')
-
-
-def _line(text: str, path: Sequence[str]) -> int:
-    """The line (from 1) on which a key is set, or the longest part of its path that is written.
-
-    tomllib keeps no positions. A line-wise look is enough to point at the place.
-    """
-    best, best_length = 1, 0
-    header: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), start=1):
-        found = _HEADER.match(line)
-        if found:
-            header = _parts(found.group(1))
-            here = header
-        elif "=" in line and not line.lstrip().startswith("#"):
-            here = (*header, *_parts(line.partition("=")[0]))
-        else:
-            continue
-        length = len(here)
-        if length > best_length and tuple(path[:length]) == here:
-            best, best_length = number, length
-    return best
-
-
-def _parts(dotted: str) -> tuple[str, ...]:
-    return tuple(a or b or c for a, b, c in _PART.findall(dotted))

@@ -50,6 +50,14 @@ class SettingParam(click.ParamType[Any]):
         return name, text
 
 
+op_traits_option = click.option(
+    "--op-traits",
+    multiple=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A TOML file that says what ops do with memory which no plugin declares.",
+)
+
+
 def compile_flags(function: F) -> F:
     """The flags of `ge compile` that every compiling command takes."""
     for flag in reversed(_FLAGS):
@@ -78,6 +86,7 @@ _FLAGS = (
     click.option("--pipeline", help="A pipeline: its text, its name, or a TOML file."),
     click.option("--target", help="The device: a name, or a TOML file."),
     click.option("--assigner", help="The memory assigner, `best` by default."),
+    op_traits_option,
     click.option(
         "--objective",
         type=click.Choice(["copies", "peak"]),
@@ -110,6 +119,7 @@ def requested(ctx: click.Context, flags: Mapping[str, Any]) -> dict[str, Any]:
         "assigner": flags["assigner"],
         "objective": flags["objective"],
         "verify_each": flags["verify_each"],
+        "op_traits": flags["op_traits"],
         "strict_plugins": bool((ctx.obj or {}).get("strict_plugins")),
     }
 

@@ -7,7 +7,14 @@ from typing import Any, Final
 
 import click
 
-from ge_core.cli.common import SettingParam, ShapeParam, output_format, print_json, set_up_logs
+from ge_core.cli.common import (
+    SettingParam,
+    ShapeParam,
+    op_traits_option,
+    output_format,
+    print_json,
+    set_up_logs,
+)
 
 file_option = click.Path(dir_okay=False, path_type=Path)
 
@@ -18,8 +25,15 @@ file_option = click.Path(dir_okay=False, path_type=Path)
 @click.argument("plan", type=file_option)
 @click.option("--tasks", type=file_option, help="The task list; else the listed order counts.")
 @click.option("--target", help="The device, for alignments; the plan's by default.")
-@click.option("--input-shape", "shapes", type=ShapeParam(), multiple=True, help="NAME=1x3x64x64")
+@click.option(
+    "--input-shape",
+    "shapes",
+    type=ShapeParam(),
+    multiple=True,
+    help="Shape of an open graph input.",
+)
 @click.option("--set", "settings", type=SettingParam(), multiple=True, help="Options in force.")
+@op_traits_option
 @output_format
 @click.pass_context
 def verify_command(ctx: click.Context, /, form: str, **arguments: Any) -> int:

@@ -16,6 +16,7 @@ from ge_core.ops.effects import (
 )
 from ge_core.ops.registry import OpRegistry
 from ge_core.ops.traits import ALL, KINDS, OpTraits
+from ge_core.ops.vouched import doubts
 
 __all__ = [
     "ALL",
@@ -23,6 +24,7 @@ __all__ = [
     "KINDS",
     "OpRegistry",
     "OpTraits",
+    "doubts",
     "is_merge",
     "is_no_task",
     "is_subgraph_data",

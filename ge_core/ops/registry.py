@@ -44,6 +44,16 @@ class OpRegistry:
         self._found[source].pop(traits.op, None)
         self._defaults.setdefault((source, traits.op), traits)
 
+    def vouch(self, traits: OpTraits, source: str) -> None:
+        """Let a user's word on an op count, whatever the kernel or a plugin declares."""
+        for name in SOURCES if source == "*" else (source,):
+            self._found[name].pop(traits.op, None)
+            self._table[name, traits.op] = traits
+
+    def declared(self, op: str, source: str) -> OpTraits | None:
+        """What is declared of an op type, None where nothing is."""
+        return self._table.get((source, op)) or self._defaults.get((source, op))
+
     def traits(self, node: Node) -> OpTraits:
         """The traits of a node's op; of an undeclared one: an ordinary reader."""
         assert node.graph is not None
@@ -53,8 +63,8 @@ class OpRegistry:
         """The traits of an op type."""
         found = self._found[source].get(op)
         if found is None:
-            found = self._table.get((source, op)) or self._defaults.get((source, op))
-            found = self._found[source][op] = found or OpTraits(op, known=False)
+            found = self.declared(op, source) or OpTraits(op, known=False)
+            self._found[source][op] = found
         return found
 
     def kind(self, node: Node) -> str:

@@ -51,6 +51,8 @@ class OpTraits:
         known: False for an op that nobody declared: an ordinary reader with fresh outputs.
         strided_in, strided_out: reads or writes memory with a pitch.
         expansion: `module:function` that rewrites a node in terms of other ops, for the proof.
+        vouched: a user's file says so (`owner` is the place), and no package that tests it: the
+            proof lists the op as an assumption.
     """
 
     op: str
@@ -69,6 +71,7 @@ class OpTraits:
     strided_in: bool = False
     strided_out: bool = False
     expansion: str | None = None
+    vouched: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

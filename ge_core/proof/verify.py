@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ge_core.errors import UsageError
-from ge_core.ir import Graph
+from ge_core.ir import Graph, Node
 from ge_core.ir.collector import collector_paused
 from ge_core.memory.plan import Plan
 from ge_core.ops import OpRegistry
@@ -217,13 +217,17 @@ class _Proof:
     def assumptions(self) -> list[str]:
         """What is taken for granted about ops."""
         unknown: dict[str, list[str]] = {}
+        vouched: dict[str, list[Node]] = {}
         expanded: dict[str, None] = {}
         merges: list[str] = []
         for node in self.compiled.all_nodes():
             facts = self.facts.of(node)
             if not facts.traits.known:
                 unknown.setdefault(node.op, []).append(node.name)
-            elif facts.kind == "merge":
+                continue
+            if facts.traits.vouched:
+                vouched.setdefault(node.op, []).append(node)
+            if facts.kind == "merge":
                 merges.append(node.name)
             elif facts.traits.expansion is not None:
                 expanded[node.op] = None
@@ -231,6 +235,11 @@ class _Proof:
             f"op {op} is unknown and taken to be pure: {names[0]}"
             + (f" and {len(names) - 1} more" if len(names) > 1 else "")
             for op, names in unknown.items()
+        ]
+        found += [
+            f"op {op} treats memory as {self.facts.of(nodes[0]).traits.owner} says: {nodes[0].name}"
+            + (f" and {len(nodes) - 1} more" if len(nodes) > 1 else "")
+            for op, nodes in vouched.items()
         ]
         found += [f"op {op} computes what its expansion says" for op in expanded]
         if merges:

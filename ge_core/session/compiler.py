@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ge_core.ir import Graph, clone
 from ge_core.memory import Plan
+from ge_core.ops import doubts
 from ge_core.passes.environment import Environment
 from ge_core.passes.manager import PassManager, RunReport
 from ge_core.passes.precedence import DISABLE, LEVEL, STRENGTH, STRICT, SWITCH
@@ -101,7 +102,7 @@ class _Compile:
         self.env = kernel.environment(graph, self.schedule, self.target)
         self.env.kept = kept
         self.planner = Planner(kernel, self.target, self.schedule, request)
-        for warning in (*old_names, *self.planner.warnings):
+        for warning in (*old_names, *self.planner.warnings, *doubts(graph, kernel.ops)):
             self.env.warn(warning)
         self.plan: Plan | None = None
         self.tasks: TaskList | None = None

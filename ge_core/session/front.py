@@ -32,6 +32,7 @@ def compile(
     timeout: float | None = None,
     strict_plugins: bool = False,
     prove: bool = True,
+    op_traits: Sequence[Path | str] = (),
 ) -> Result:
     """Remove copies, plan the memory, and prove the result.
 
@@ -49,6 +50,7 @@ def compile(
         timeout: seconds that the assigner may search.
         strict_plugins: fail where an installed plugin failed to load.
         prove: whether to run the proof.
+        op_traits: TOML files that say what ops do with memory which no plugin declares.
 
     Returns:
         The result; `result.check_proof()` raises where the proof failed.
@@ -83,7 +85,8 @@ def compile(
     else:
         graph = load(model, input_shapes=request.input_shapes)
     seconds = perf_counter() - start
-    kernel = default_kernel(strict=strict_plugins)
+    files = (op_traits,) if isinstance(op_traits, (str, Path)) else op_traits
+    kernel = default_kernel(strict=strict_plugins).with_op_traits(files)
     name = graph.name if path is None else path.name
     return Compiler(kernel).compile(
         graph, request, model=name, load_seconds=seconds, source_path=path

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ge_core.config import ProjectConfig, config_stamps, find_config
@@ -92,6 +92,33 @@ class Kernel:
             environment.warn(warning)
         return environment
 
+    def with_op_traits(self, files: Sequence[Path | str], folder: Path | None = None) -> Kernel:
+        """A kernel in which the op traits of these TOML files hold as well.
+
+        Args:
+            folder: that the files' names start from; the working directory by default.
+
+        Raises:
+            InputFileError: a file is malformed, or speaks of an op that has traits already.
+        """
+        if not files:
+            return self
+        from ge_core.ops.traits_file import add_statements, read_traits
+
+        ops = self.ops.fork()
+        found = [
+            statement
+            for file in files
+            for statement in read_traits(Path(folder or "") / file, str(file))
+        ]
+        add_statements(ops, found)
+        registries = replace(self.registries, ops=ops)
+        return replace(self, plugins=replace(self.plugins, registries=registries))
+
+    def with_configured_traits(self) -> Kernel:
+        """A kernel in which the op traits hold that the project's configuration names."""
+        return self.with_op_traits(self.config.op_traits, self.config.folder)
+
 
 def make_kernel(
     *,
@@ -105,6 +132,10 @@ def make_kernel(
         PluginError: with `strict`, for every installed plugin that can't be loaded.
         InputFileError: the configuration is malformed.
     """
+    return _load(strict, folder, environ).with_configured_traits()
+
+
+def _load(strict: bool, folder: Path | None, environ: Mapping[str, str] | None) -> Kernel:
     environ = os.environ if environ is None else environ
     config = find_config(folder)
     plugins = load_plugins(config=config, environ=environ, strict=strict)
@@ -155,8 +186,9 @@ def default_kernel(*, strict: bool = False) -> Kernel:
         if found is None:
             for stale in [other for other in _kernels if other[:2] == key[:2]]:
                 del _kernels[stale]
-            found = _kernels[key] = make_kernel(strict=strict)
-        return found
+            found = _kernels[key] = _load(strict, None, None)
+    # Read again each time: they are small, and edited while they are tried.
+    return found.with_configured_traits()
 
 
 def forget_kernels() -> None:

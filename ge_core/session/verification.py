@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ge_core.errors import InputFileError
@@ -24,6 +24,7 @@ def verify_files(
     shapes: Iterable[tuple[str, tuple[int, ...]]] = (),
     settings: Iterable[tuple[str, str]] = (),
     strict_plugins: bool = False,
+    op_traits: Sequence[Path | str] = (),
 ) -> ProofResult:
     """Prove that a compiled graph, laid out by a plan, computes what a model computes.
 
@@ -34,11 +35,12 @@ def verify_files(
         target: for alignments; the plan's by default.
         shapes: of the model's inputs, as it was compiled.
         settings: options in force besides those that the plan names.
+        op_traits: TOML files with op traits, as it was compiled.
 
     Raises:
         InputFileError: a file can't be read as what it should be.
     """
-    kernel = default_kernel(strict=strict_plugins)
+    kernel = default_kernel(strict=strict_plugins).with_op_traits(op_traits)
     original = load(model, input_shapes=dict(shapes))
     graph = load(compiled)
     layout = _read_plan(plan)

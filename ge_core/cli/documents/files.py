@@ -167,5 +167,7 @@ class ConfigFile(Written):
     """Passes to switch on."""
     disable: list[str] = Field(default_factory=list)
     """Passes to switch off."""
+    op_traits: list[str] = Field(default_factory=list, alias="op-traits")
+    """TOML files that say what ops do with memory which no plugin declares."""
     set: dict[str, Setting] = Field(default_factory=dict)
     """Options by name."""
