@@ -203,6 +203,10 @@ class AliasClasses:
         found = self._lists.get(root, {}).get(name, ())
         return len(found) - self._gone_by_type.get(root, {}).get(name, 0)
 
+    def types_of(self, anchor: Anchor) -> tuple[str, ...]:
+        """The types of one anchor, as they were when it was added."""
+        return self._names.get(anchor, ())
+
     def of_type(self, anchor: Anchor, name: str) -> list[Anchor]:
         """The anchors of a type in a class, in the order they came."""
         found = self._lists.get(self._find.find(anchor), {}).get(name, ())

@@ -15,9 +15,11 @@ own, what it learns lives in the `run` call.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ge_core.passes.codes import Code, CodeSpec, read_codes
+from ge_core.passes.counters import CounterSpec, read_counters
 
 if TYPE_CHECKING:
     from ge_core.ir import Graph, Node
@@ -31,8 +33,14 @@ class Pass(ABC):  # noqa: B024  (the three kinds below say what is abstract)
     codes: ClassVar[tuple[Code, ...]] = ()
     """The reason codes that the pass gives, declared with the class keyword `codes=`."""
 
-    def __init_subclass__(cls, *, codes: CodeSpec = (), **keywords: Any) -> None:
+    counters: ClassVar[Mapping[str, str]] = {}
+    """What the pass counts with `ctx.count`, declared with the class keyword `counters=`."""
+
+    def __init_subclass__(
+        cls, *, codes: CodeSpec = (), counters: CounterSpec = (), **keywords: Any
+    ) -> None:
         super().__init_subclass__(**keywords)
+        cls.counters = {**cls.counters, **read_counters(counters)}
         cls.codes = (*cls.codes, *read_codes(codes))
         if len({code.name for code in cls.codes}) != len(cls.codes):
             raise TypeError(f"{cls.__name__}: a code of the base class is declared again")

@@ -6,14 +6,15 @@ are undone. Checks change nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ge_core.errors import GraphError, PassError
-from ge_core.ir import Graph, Node, structural_hash, verify
+from ge_core.ir import Node, structural_hash, verify
+from ge_core.passes.analyses import Analysis, comparison
 from ge_core.passes.base import AnalysisPass, Pass
 from ge_core.passes.environment import Environment
 from ge_core.passes.remarks import RemarkKind
-from ge_core.passes.stages import Place, Stage
 
 SUBJECT_KINDS = ("move", "join", "pack", "split", "slice")
 """Kinds of ops whose nodes each end with one final remark."""
@@ -22,7 +23,7 @@ SUBJECT_KINDS = ("move", "join", "pack", "split", "slice")
 class PassCheck(Protocol):
     """One check; `state` is what `before` answered."""
 
-    def before(self, env: Environment, place: Place) -> Any:
+    def before(self, env: Environment) -> Any:
         """Look at the graph before a pass runs."""
         ...
 
@@ -34,7 +35,7 @@ class PassCheck(Protocol):
 class VerifyEach:
     """The graph's structure is right after every pass that edited it."""
 
-    def before(self, env: Environment, place: Place) -> None:
+    def before(self, env: Environment) -> None:
         """Nothing to remember."""
 
     def after(self, env: Environment, work: Pass, state: None, edited: bool) -> None:
@@ -50,7 +51,7 @@ class VerifyEach:
 class ChangeAudit:
     """The graph changed only through its methods, by its structural hash."""
 
-    def before(self, env: Environment, place: Place) -> str:
+    def before(self, env: Environment) -> str:
         """The hash."""
         return structural_hash(env.root)
 
@@ -63,40 +64,52 @@ class ChangeAudit:
             )
 
 
+class PreserveAudit:
+    """An analysis that a pass preserved says what one made anew says.
+
+    Args:
+        analyses: the declared ones, which know how they are compared.
+    """
+
+    def __init__(self, analyses: Mapping[str, Analysis]) -> None:
+        self._analyses = analyses
+
+    def before(self, env: Environment) -> None:
+        """Nothing to remember."""
+
+    def after(self, env: Environment, work: Pass, state: None, edited: bool) -> None:
+        """Raises `PassError` for a promise that was not kept."""
+        if not edited:
+            return
+        for name, kept, make in env.analyses.preserved():
+            declared = self._analyses.get(name)
+            same = comparison(name, None if declared is None else declared.same, env.root)
+            if same is None:
+                continue
+            try:
+                right = same(kept, make())
+            except Exception as error:
+                raise PassError(
+                    f"analysis {name!r} can't be compared: {type(error).__name__}: {error}",
+                    owner=None if declared is None else str(declared.owner),
+                ) from error
+            if not right:
+                raise PassError(
+                    f"says that it preserves {name!r}, which is wrong after its edits",
+                    hint=f"keep it right, or leave {name!r} out of preserves=",
+                )
+
+
 class AnalysisAudit:
     """Analysis passes edit nothing."""
 
-    def before(self, env: Environment, place: Place) -> None:
+    def before(self, env: Environment) -> None:
         """Nothing to remember."""
 
     def after(self, env: Environment, work: Pass, state: None, edited: bool) -> None:
         """Raises `PassError` for an edit."""
         if edited and isinstance(work, AnalysisPass):
             raise PassError("is an AnalysisPass and edited the graph")
-
-
-class FrozenOrder:
-    """After SCHEDULE, nodes are neither added, removed nor moved: plan and tasks rely on it."""
-
-    def before(self, env: Environment, place: Place) -> list[list[Node]] | None:
-        """The listing, once it is frozen."""
-        if place.rank <= Stage.SCHEDULE.after.rank:
-            return None
-        return _listing(env.root)
-
-    def after(
-        self, env: Environment, work: Pass, state: list[list[Node]] | None, edited: bool
-    ) -> None:
-        """Raises `PassError` for another listing."""
-        if state is not None and edited and _listing(env.root) != state:
-            raise PassError(
-                "changed which nodes there are, or their order, after SCHEDULE",
-                hint="register it in SCHEDULE or before",
-            )
-
-
-def _listing(root: Graph) -> list[list[Node]]:
-    return [list(graph.nodes) for graph in root.all_graphs()]
 
 
 class SubjectAudit:
@@ -110,7 +123,7 @@ class SubjectAudit:
         self.subjects = {node.name: node for node in subjects_of(env)}
         self._here = dict.fromkeys(self.subjects)
 
-    def before(self, env: Environment, place: Place) -> None:
+    def before(self, env: Environment) -> None:
         """Nothing to remember."""
 
     def after(self, env: Environment, work: Pass, state: None, edited: bool) -> None:

@@ -14,6 +14,7 @@ from ge_core.passes.planning import Schedule
 from ge_core.passes.precedence import LEVEL, Because
 from ge_core.passes.registry import PassDeclaration
 from ge_core.passes.remarks import Hint, Remark, RemarkKind
+from ge_core.passes.vetoes import VETO
 
 KERNEL = "ge_core"
 """The pass that remarks of the kernel itself name."""
@@ -58,7 +59,7 @@ def _last_word(env: Environment, schedule: Schedule, node: Node) -> Remark:
     for declaration in handling:
         why = _why_off(schedule, declaration)
         if why is not None:
-            hint = Hint("text", f"--enable {declaration.name}")
+            hint = Hint("text", _way_on(why, declaration.name))
             fields = {"pass_name": declaration.name, "why": f"{why.source}: {why.value}"}
             return _remark(env, node, kind, PASS_OFF, fields, hint, declaration)
     level = _first_level(handling, schedule)
@@ -73,6 +74,11 @@ def _why_off(schedule: Schedule, declaration: PassDeclaration) -> Because | None
     if decision.runs or decision.because[0].rule == "level":
         return None
     return decision.because[0]
+
+
+def _way_on(why: Because, name: str) -> str:
+    """What would have the pass run."""
+    return f"run without {why.source}" if why.rule == VETO else f"--enable {name}"
 
 
 def _first_level(handling: Iterable[PassDeclaration], schedule: Schedule) -> Level | None:

@@ -10,6 +10,7 @@ from ge_core.errors import PassError, near_matches
 from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor
 from ge_core.ops import OpRegistry
 from ge_core.passes.codes import Code
+from ge_core.passes.counters import Counters
 from ge_core.passes.delete_rules import DeleteRule
 from ge_core.passes.environment import Environment, Retraction
 from ge_core.passes.levels import WorkingLevel
@@ -31,6 +32,7 @@ class PassContext:
         graph: the graph or subgraph being worked on.
         environment: what all passes of the compile share.
         declaration: of the running pass.
+        counters: what the pass has counted in this run.
         after_subgraphs: whether a node pass visits a node for the second time, after its subgraphs.
     """
 
@@ -40,11 +42,15 @@ class PassContext:
         declaration: PassDeclaration,
         graph: Graph,
         walk: Walk | None = None,
+        counters: Counters | None = None,
     ) -> None:
         self.environment = environment
         self.declaration = declaration
         self.graph = graph
         self.after_subgraphs = False
+        self.counters = counters or Counters(
+            declaration.counters, declaration.name, str(declaration.owner)
+        )
         self._walk = walk
         self._log: Any = None
 
@@ -138,10 +144,13 @@ class PassContext:
     def cached(self, name: str, make: Callable[[], Any]) -> Any:
         """An analysis of one's own on the root graph: made by `make`, and again after edits.
 
-        The name should bear the owner's prefix. A pass registered with it in `preserves` keeps it
-        right itself.
+        The name gets the owner's prefix where it has none. Declare it with
+        `PassRegistry.add_analysis` to have passes name it in `preserves`: those keep it right
+        themselves.
         """
-        return self.environment.analyses.get(name, make)
+        # A dot says that the author wrote a prefix, his own or that of whose analysis it is.
+        full = name if "." in name else self.declaration.owner.full(name)
+        return self.environment.analyses.get(full, make)
 
     def _alias_classes(self, name: str, scheme: Scheme) -> AliasClasses:
         env = self.environment
@@ -151,6 +160,16 @@ class PassContext:
             return AliasClasses(env.root, env.ops, scheme, types)
 
         return env.analyses.get(name, make)  # type: ignore[no-any-return]  # the cache holds anything
+
+    # ---- counting ------------------------------------------------------------------------------
+
+    def count(self, name: str, n: int = 1) -> None:
+        """Count up what the pass declared with the class keyword `counters=`.
+
+        Raises:
+            PassError: it declared no such counter, or `n` is negative or no whole number.
+        """
+        self.counters.add(name, n)
 
     # ---- abilities of plugins ------------------------------------------------------------------
 

@@ -30,7 +30,8 @@ class AnalysisCache:
 
     def __init__(self, root: Graph) -> None:
         self._root = root
-        self._made: dict[str, tuple[int, Any]] = {}
+        self._made: dict[str, tuple[int, Any, Callable[[], Any]]] = {}
+        """Version, analysis, and how it is made anew."""
         self._preserved: frozenset[str] = frozenset()
         self._lasting: dict[str, Any] = {}
         self.timing: Timing | None = None
@@ -44,7 +45,7 @@ class AnalysisCache:
             return known[1]
         made = self._make(name, make)
         # Analyses are pure functions of the graph, but one may still number things in it.
-        self._made[name] = (self._root.version, made)
+        self._made[name] = (self._root.version, made, make)
         self._dropped_by_rollback(name)
         return made
 
@@ -72,11 +73,15 @@ class AnalysisCache:
         self._drop_stale()
         self._preserved = frozenset(preserves)
 
+    def preserved(self) -> list[tuple[str, Any, Callable[[], Any]]]:
+        """What the running pass preserves and has been made: name, analysis, how to make it."""
+        return [(n, *self._made[n][1:]) for n in sorted(self._preserved & self._made.keys())]
+
     def end(self) -> None:
         """A pass has ended: what it preserved is right for the graph as it is now."""
         version = self._root.version
         for name in sorted(self._preserved & self._made.keys()):
-            self._made[name] = (version, self._made[name][1])
+            self._made[name] = (version, *self._made[name][1:])
         self._preserved = frozenset()
         self._drop_stale()
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ge_core.errors import GeError
+from ge_core.errors import GeError, PluginError
 from ge_core.ir import Graph
 
 if TYPE_CHECKING:
@@ -46,11 +46,23 @@ class CompileEnded:
         return self.environment.root
 
 
+@dataclass(frozen=True, slots=True)
+class Veto:
+    """A pass must not run: why, and who says so (package and version)."""
+
+    reason: str
+    owner: str
+
+
 class Instrument:
     """Base class: every method does nothing."""
 
     def compile_started(self, event: CompileStarted) -> None:
         """A compile begins."""
+
+    def veto_pass(self, ctx: PassContext) -> Veto | str | None:
+        """Asked before a pass begins: in words, why it must not run; None lets it."""
+        return None
 
     def before_pass(self, ctx: PassContext) -> None:
         """A pass begins."""
@@ -62,7 +74,17 @@ class Instrument:
         """A pass raised; its edits are undone."""
 
     def pass_skipped(self, name: str, because: Sequence[Because]) -> None:
-        """A registered pass does not run."""
+        """A registered pass does not run: told at the start, or where a veto is given."""
 
     def compile_finished(self, event: CompileEnded) -> None:
         """A compile has ended."""
+
+
+def check_reason(reason: object, who: str, owner: str | None = None) -> None:
+    """Raises `PluginError` for a veto that is not a text that says why."""
+    if not isinstance(reason, str) or not reason.strip():
+        raise PluginError(
+            f"{who} answered {reason!r} when asked for a veto",
+            owner=owner,
+            hint="answer None, or in words why the pass must not run",
+        )

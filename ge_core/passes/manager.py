@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from ge_core.errors import GeError, LimitExceeded, PassError
@@ -12,19 +12,23 @@ from ge_core.passes.base import AnalysisPass, GraphPass, NodePass, Pass
 from ge_core.passes.checks import (
     AnalysisAudit,
     ChangeAudit,
-    FrozenOrder,
     PassCheck,
+    PreserveAudit,
     SubjectAudit,
     VerifyEach,
 )
+from ge_core.passes.claim_watch import ClaimWatch
 from ge_core.passes.closing import KERNEL_CODES, close_remarks
 from ge_core.passes.context import PassContext
 from ge_core.passes.environment import Environment
 from ge_core.passes.instruments import CompileEnded, CompileStarted, Instrument
 from ge_core.passes.planning import Schedule, Scheduled
+from ge_core.passes.precedence import Because
 from ge_core.passes.stages import PLACES, Place, Stage
 from ge_core.passes.timing import Timing
+from ge_core.passes.vetoes import VETO, Vetoes
 from ge_core.passes.walker import Walk
+from ge_core.passes.watching import OpCounter
 
 Action = Callable[[Environment], None]
 """What the kernel itself does at the end of a stage (plan memory, make tasks)."""
@@ -32,13 +36,20 @@ Action = Callable[[Environment], None]
 
 @dataclass(frozen=True, slots=True)
 class PassRun:
-    """One pass that ran."""
+    """One pass that ran.
+
+    Attributes:
+        counters: what it counted, by the names that it declared.
+        ops: how many nodes of each op type came, or went (below 0).
+    """
 
     name: str
     owner: str
     stage: str
     changed: bool
     seconds: float
+    counters: Mapping[str, int] = field(default_factory=dict)
+    ops: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +76,8 @@ class PassManager:
     Args:
         instruments: watch the compile; their order is kept.
         verify_each: check the graph's structure after every pass that edited it.
-        audit: check by hash that passes edit through the graph's methods only.
+        audit: check by hash that passes (and checks) edit through the graph's methods only, and
+            that analyses which a pass preserves are right after it.
         actions: the kernel's own work at the end of stages, after the passes in them.
     """
 
@@ -87,11 +99,17 @@ class PassManager:
         self.env.analyses.timing = self.report.timing
         self.env.codes.add(KERNEL_CODES)
         self._subjects = SubjectAudit(environment)
-        self._checks: list[PassCheck] = [AnalysisAudit(), FrozenOrder(), self._subjects]
+        self._checks: list[PassCheck] = [AnalysisAudit(), self._subjects]
         if verify_each:
             self._checks.append(VerifyEach())
         if audit:
-            self._checks.append(ChangeAudit())
+            self._checks += [ChangeAudit(), PreserveAudit(schedule.claims.analyses)]
+        self._claims = ClaimWatch(
+            schedule.claims, environment.root, environment.kernel, audit=audit
+        )
+        self._vetoes = Vetoes(schedule.claims, self.instruments, self._claims.holds)
+        self._decisions = dict(schedule.decisions)
+        self._ops = OpCounter(environment.root)
 
     def run(self) -> RunReport:
         """Run everything.
@@ -109,9 +127,12 @@ class PassManager:
             for instrument in self.instruments:
                 instrument.compile_started(CompileStarted(self.env, names))
             self._tell_skipped()
+            self._claims.start()
             with self.report.timing.span("passes"):
                 self._run_places()
-            close_remarks(self.env, self.schedule, self._subjects.subjects.values())
+            self._claims.enter(PLACES[-1])
+            final = replace(self.schedule, decisions=self._decisions)
+            close_remarks(self.env, final, self._subjects.subjects.values())
         except BaseException as raised:
             error = raised if isinstance(raised, GeError) else GeError(repr(raised))
             raise
@@ -149,12 +170,19 @@ class PassManager:
             if place.side == 0 and place.stage in self.actions:
                 with self.report.timing.span(f"stage {place}"):
                     self.actions[place.stage](self.env)
+                    self._claims.after_action(place)
 
     # ---- one pass ------------------------------------------------------------------------------
 
     def _run_step(self, step: Scheduled) -> None:
         env, root = self.env, self.env.root
+        self._claims.enter(step.place)
         ctx = PassContext(env, step.declaration, root)
+        against = self._vetoes.against(step, ctx)
+        if against is not None:
+            self._skip(step.name, against)
+            return
+        self._ops.change()
         for instrument in self.instruments:
             instrument.before_pass(ctx)
         version, mark = root.version, env.remarks.mark()
@@ -178,23 +206,46 @@ class PassManager:
         changed = root.version != version
         if before is not None and changed:
             self.report.value_changes.append(ValueChange(step.name, before, clone(root)))
-        run = PassRun(step.name, str(step.declaration.owner), str(step.place), changed, seconds)
+        run = PassRun(
+            step.name,
+            str(step.declaration.owner),
+            str(step.place),
+            changed,
+            seconds,
+            dict(ctx.counters.values),
+            self._ops.change(),
+        )
         self.report.passes.append(run)
+        self._vetoes.ran(step.name)
         for instrument in self.instruments:
             instrument.after_pass(ctx, changed, seconds)
+
+    def _skip(self, name: str, because: Because) -> None:
+        """A pass that was planned does not run, and everybody is told."""
+        if not self._vetoes.has_run(name):
+            old = self._decisions[name]
+            reasons = (because, *old.because)
+            self._decisions[name] = replace(old, runs=False, because=reasons)
+        said = f"{because.source}: " if because.rule == VETO else ""
+        self.env.warn(f"pass {name} did not run ({because.rule}: {said}{because.value})")
+        for instrument in self.instruments:
+            instrument.pass_skipped(name, self._decisions[name].because)
 
     def _run_checked(self, step: Scheduled, ctx: PassContext, version: int) -> None:
         env, timing = self.env, self.report.timing
         with timing.span("checks"):
-            states = [check.before(env, step.place) for check in self._checks]
-        env.analyses.begin(step.declaration.preserves)
+            states = [check.before(env) for check in self._checks]
+            self._claims.before(step)
+        env.analyses.begin(self.schedule.claims.of(step.name).preserves)
         work = step.make()
+        ctx.counters.declare(work.counters)
         _execute(work, ctx)
-        env.analyses.end()
         edited = env.root.version != version
         with timing.span("checks"):
             for check, state in zip(self._checks, states, strict=True):
                 check.after(env, work, state, edited)
+            self._claims.after(step, edited)
+        env.analyses.end()
 
 
 def _execute(work: Pass, ctx: PassContext) -> None:
@@ -207,7 +258,8 @@ def _execute(work: Pass, ctx: PassContext) -> None:
     for graph in list(root.subgraphs.values()):
         # An earlier run may have dropped it.
         if root.subgraphs.get(graph.name) is graph:
-            work.run(graph, PassContext(ctx.environment, ctx.declaration, graph))
+            below = PassContext(ctx.environment, ctx.declaration, graph, counters=ctx.counters)
+            work.run(graph, below)
 
 
 def _walk(work: NodePass, ctx: PassContext) -> None:
@@ -216,7 +268,8 @@ def _walk(work: NodePass, ctx: PassContext) -> None:
     def visit(node: Node, graph: Graph, after_subgraphs: bool) -> None:
         known = contexts.get(graph)
         if known is None:
-            known = contexts[graph] = PassContext(ctx.environment, ctx.declaration, graph, walk)
+            known = PassContext(ctx.environment, ctx.declaration, graph, walk, ctx.counters)
+            contexts[graph] = known
         known.after_subgraphs = after_subgraphs
         work.visit(node, known)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ge_core.errors import PluginError, UsageError
 from ge_core.passes.base import Pass
+from ge_core.passes.claim_plan import ClaimPlan, ClaimPlanner
 from ge_core.passes.levels import WorkingLevel
 from ge_core.passes.options import OptionRegistry, OptionValues
 from ge_core.passes.ordering import arrange, resolve
@@ -71,6 +72,7 @@ class Schedule:
         declarations: every registered pass, as the pipeline has it, by name.
         target: the target that the pipeline asks for.
         pipeline: the name of the pipeline in force; the level's where none was given.
+        claims: what the passes rely on, establish, invalidate and preserve.
     """
 
     level: WorkingLevel
@@ -81,6 +83,7 @@ class Schedule:
     pipeline: str
     target: str | None = None
     warnings: tuple[str, ...] = ()
+    claims: ClaimPlan = field(default_factory=ClaimPlan)
 
     def text(self) -> PipelineText:
         """The schedule as a pipeline: it runs the same passes in the same order."""
@@ -132,6 +135,7 @@ def plan_passes(
     planner = _Planner(catalog, settings, adjusted)
     text = value if isinstance(value, PipelineText) else None
     steps = planner.plan(text, exact)
+    claims = planner.claims.plan(steps, planner.decisions, planner.standing_in)
     return Schedule(
         level=settings.level,
         options=settings.values,
@@ -140,7 +144,8 @@ def plan_passes(
         declarations=tuple(adjusted.declarations),
         pipeline=settings.level.name if named is None else named.name,
         target=value.target if isinstance(value, Overlay) else None,
-        warnings=(*settings.warnings, *planner.warnings),
+        warnings=(*settings.warnings, *planner.warnings, *claims.warnings),
+        claims=claims,
     )
 
 
@@ -179,6 +184,7 @@ class _Planner:
         self.adjusted = adjusted
         self.decisions: dict[str, Decision] = {}
         self.warnings: list[str] = []
+        self.claims = ClaimPlanner(catalog.passes, catalog.capabilities)
 
     def plan(self, text: PipelineText | None, exact: bool) -> tuple[Scheduled, ...]:
         order = arrange(self.adjusted.items())
@@ -205,10 +211,7 @@ class _Planner:
                     self._switch_off(declaration, lack)
 
     def _lack_of_ability(self, declaration: PassDeclaration) -> Because | None:
-        for ability in declaration.requires:
-            if ability not in self.catalog.capabilities:
-                return Because("plugins", "requires", f"nobody brings {ability!r}")
-        return None
+        return self.claims.lack_of_ability(declaration)
 
     def _lack_of_pass(self, declaration: PassDeclaration) -> Because | None:
         for need in declaration.needs:
@@ -224,6 +227,11 @@ class _Planner:
             if not any(self.decisions[n].runs for n in self.adjusted.standing_in(found)):
                 return Because("passes", "needs", f"{found} is off")
         return None
+
+    def standing_in(self, declaration: PassDeclaration, need: str) -> list[str]:
+        """All passes that satisfy a need; none where it isn't there."""
+        found = resolve(need, declaration.owner, self.adjusted.by_name)
+        return [] if found is None else self.adjusted.standing_in(found)
 
     def _switch_off(self, declaration: PassDeclaration, lack: Because) -> None:
         decision = self.decisions[declaration.name]

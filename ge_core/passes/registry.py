@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import eq
+from typing import Any, Self
 
 from ge_core.errors import MissingHookError, PassError, PluginError
+from ge_core.ir import Graph
+from ge_core.passes.analyses import AnalysisRegistry, Same
 from ge_core.passes.base import AnalysisPass, GraphPass, NodePass, Pass
+from ge_core.passes.claims import ClaimRegistry, Since, Verdict
 from ge_core.passes.codes import Code, CodeSpec, read_codes
+from ge_core.passes.counters import CounterSpec, read_counters
 from ge_core.passes.stages import Place, Stage
 from ge_core.registry import NOBODY, Entry, Owner, Registry, resolve_reference
 
@@ -42,6 +47,7 @@ class PassDeclaration:
         handles: kinds of ops (`move`, `join`, ...) or op types that it has rules for: where it is
             off, the final remark on such a node names it.
         codes: the codes it gives.
+        counters: what it counts, with a text for each.
     """
 
     name: str
@@ -61,6 +67,7 @@ class PassDeclaration:
     invalidates: tuple[str, ...] = ()
     handles: tuple[str, ...] = ()
     codes: tuple[Code, ...] = ()
+    counters: Mapping[str, str] = field(default_factory=dict)
     owner: Owner = NOBODY
     summary: str = ""
 
@@ -122,10 +129,10 @@ def _problem(cls: object) -> str | None:
         return None
     if not parameters.frozen:
         return "is not frozen; decorate it with @dataclass(frozen=True)"
-    for field in dataclasses.fields(cls):  # type: ignore[arg-type]  # it has the parameters
+    for option in dataclasses.fields(cls):  # type: ignore[arg-type]  # it has the parameters
         missing = dataclasses.MISSING
-        if field.init and field.default is missing and field.default_factory is missing:
-            return f"has an option {field.name!r} without a default"
+        if option.init and option.default is missing and option.default_factory is missing:
+            return f"has an option {option.name!r} without a default"
     return None
 
 
@@ -133,6 +140,62 @@ class PassRegistry(Registry[PassDeclaration]):
     """The registered passes."""
 
     kind = "pass"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.claims = ClaimRegistry()
+        self.analyses = AnalysisRegistry()
+
+    def add_claim(
+        self,
+        name: str,
+        *,
+        check: Callable[..., Verdict],
+        summary: str,
+        remember: Callable[[Graph], Any] | None = None,
+        since: Since = "pass",
+        always: bool = False,
+        holds_after: Stage | Place | str | None = None,
+    ) -> None:
+        """Declare a claim that passes may establish, require and invalidate.
+
+            passes.add_claim("few_casts", check=at_most_ten_casts, summary="at most ten Casts")
+
+        The arguments are the attributes of `Claim`; see `ClaimRegistry.add` for what it raises.
+        """
+        self.claims.add(
+            name,
+            check=check,
+            summary=summary,
+            remember=remember,
+            since=since,
+            always=always,
+            holds_after=holds_after,
+        )
+
+    def add_analysis(self, name: str, *, same: Same | None = eq, summary: str = "") -> None:
+        """Declare an analysis that passes keep with `ctx.cached` and may preserve.
+
+        Args:
+            same: whether two of one graph say the same, `==` by default; an audit asks it of one
+                that a pass preserved and one made anew. None where they can't be compared.
+
+        Raises:
+            PluginError: the name is taken.
+        """
+        self.analyses.add(name, same=same, summary=summary)
+
+    def fork(self) -> Self:
+        """A copy that can be changed without changing this one."""
+        copy = super().fork()
+        copy.claims, copy.analyses = self.claims.fork(), self.analyses.fork()
+        return copy
+
+    def absorb(self, staged: Self, owner: Owner) -> None:
+        """Take over what one plugin registered; raises `PluginError` for a taken name."""
+        self.claims.absorb(staged.claims, owner)
+        self.analyses.absorb(staged.analyses, owner)
+        super().absorb(staged, owner)
 
     def add(
         self,
@@ -154,6 +217,7 @@ class PassRegistry(Registry[PassDeclaration]):
         invalidates: Sequence[str] = (),
         handles: Sequence[str] = (),
         codes: CodeSpec = (),
+        counters: CounterSpec = (),
         summary: str = "",
     ) -> None:
         """Declare a pass; the arguments are the attributes of `PassDeclaration`.
@@ -161,7 +225,7 @@ class PassRegistry(Registry[PassDeclaration]):
         Args:
             name: the class's name by default.
             stage: a stage, or the place just before or after one (`Stage.CHECK.before`).
-            codes, summary: of a lazy pass; others say them with the class.
+            codes, counters, summary: of a lazy pass; others say them with the class.
 
         Raises:
             PassError: the class can't be a pass; says what to change.
@@ -172,6 +236,7 @@ class PassRegistry(Registry[PassDeclaration]):
         if not isinstance(cls, str):
             check_class(cls, name, NOBODY)
             codes = (*cls.codes, *read_codes(codes))
+            counters = {**cls.counters, **read_counters(counters)}
             summary = summary or first_line(cls)
         switches = (switch,) if isinstance(switch, str) else tuple(switch)
         if len(switches) > 2:
@@ -199,6 +264,7 @@ class PassRegistry(Registry[PassDeclaration]):
             invalidates=_claims("invalidates", invalidates, name),
             handles=tuple(_not_text("handles", handles, name)),
             codes=read_codes(codes),
+            counters=read_counters(counters),
             summary=summary,
         )
         self._put(Entry(name, declaration))

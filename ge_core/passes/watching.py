@@ -74,6 +74,24 @@ class OpChange:
     by_op: dict[str, int]
 
 
+class OpCounter:
+    """How the ops of a graph change; counted anew only where the graph's version has changed."""
+
+    def __init__(self, root: Graph) -> None:
+        self._root = root
+        self._version = -1
+        self._counts: Counter[str] = Counter()
+
+    def change(self) -> dict[str, int]:
+        """How many nodes of each op type came (or went, below 0) since the last call."""
+        if self._version == self._root.version:
+            return {}
+        before, after = self._counts, Counter(node.op for node in self._root.all_nodes())
+        self._version, self._counts = self._root.version, after
+        ops = sorted({*after, *before})
+        return {op: after[op] - before[op] for op in ops if after[op] != before[op]}
+
+
 class CountOps(Instrument):
     """Counts ops before and after each pass.
 
@@ -83,25 +101,17 @@ class CountOps(Instrument):
 
     def __init__(self) -> None:
         self.changes: list[OpChange] = []
-        self._before: Counter[str] = Counter()
+        self._counter: OpCounter | None = None
 
     def before_pass(self, ctx: PassContext) -> None:
         """Count."""
-        self._before = _count(ctx.environment.root)
+        if self._counter is None:
+            self._counter = OpCounter(ctx.environment.root)
+        self._counter.change()
 
     def after_pass(self, ctx: PassContext, changed: bool, seconds: float) -> None:
         """Count again."""
-        if not changed:
-            return
-        after = _count(ctx.environment.root)
-        by_op = {
-            op: after[op] - self._before[op]
-            for op in sorted({*after, *self._before})
-            if after[op] != self._before[op]
-        }
+        assert self._counter is not None
+        by_op = self._counter.change()
         if by_op:
             self.changes.append(OpChange(ctx.declaration.name, by_op))
-
-
-def _count(root: Graph) -> Counter[str]:
-    return Counter(node.op for node in root.all_nodes())

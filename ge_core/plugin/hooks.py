@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ge_core.errors import GeError, PluginError
-from ge_core.passes.instruments import CompileEnded, CompileStarted, Instrument
+from ge_core.passes.instruments import (
+    CompileEnded,
+    CompileStarted,
+    Instrument,
+    Veto,
+    check_reason,
+)
 from ge_core.plugin.index import Candidate
 
 if TYPE_CHECKING:
@@ -28,10 +34,10 @@ class WatchingPlugin:
         """Whether it implements an instrument hook."""
         return bool(getattr(self.manager.hook, hook).get_hookimpls())
 
-    def call(self, hook: str, arguments: dict[str, Any]) -> None:
-        """Call it; `PluginError` naming package and version for whatever it raises."""
+    def call(self, hook: str, arguments: dict[str, Any]) -> Any:
+        """What it answers; `PluginError` naming package and version for whatever it raises."""
         try:
-            getattr(self.manager.hook, hook)(**arguments)
+            return getattr(self.manager.hook, hook)(**arguments)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -49,6 +55,7 @@ class HookInstrument(Instrument):
     def __init__(self, plugins: Sequence[WatchingPlugin]) -> None:
         hooks = (
             "ge_compile_started",
+            "ge_veto_pass",
             "ge_before_pass",
             "ge_after_pass",
             "ge_pass_failed",
@@ -64,6 +71,16 @@ class HookInstrument(Instrument):
     def compile_started(self, event: CompileStarted) -> None:
         """`ge_compile_started`."""
         self._tell("ge_compile_started", event=event)
+
+    def veto_pass(self, ctx: PassContext) -> Veto | None:
+        """`ge_veto_pass`: the first plugin's that gives a reason."""
+        for plugin in self._watching["ge_veto_pass"]:
+            reason = plugin.call("ge_veto_pass", {"ctx": ctx})
+            if reason is not None:
+                owner = str(plugin.candidate.owner)
+                check_reason(reason, f"plugin {plugin.candidate.name!r}", owner)
+                return Veto(reason, owner)
+        return None
 
     def before_pass(self, ctx: PassContext) -> None:
         """`ge_before_pass`."""

@@ -14,6 +14,7 @@ from ge_core.ops import OpRegistry, register_builtin_ops
 from ge_core.passes.builtin_options import register_builtin_options
 from ge_core.passes.codes import Code, CodeTable
 from ge_core.passes.delete_rules import DeleteRules
+from ge_core.passes.kernel_claims import register_builtin_claims
 from ge_core.passes.options import OptionRegistry
 from ge_core.passes.pipelines import PipelineRegistry
 from ge_core.passes.planning import Catalog
@@ -125,6 +126,7 @@ def builtin_registries() -> Registries:
     staged = Registries()
     register_builtin_ops(staged.ops)
     register_builtin_options(staged.options)
+    register_builtin_claims(staged.passes)
     staged.targets.add(GENERIC)
     registries = Registries()
     registries.absorb(staged, kernel_owner())

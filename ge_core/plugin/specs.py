@@ -106,6 +106,11 @@ def ge_compile_started(event: CompileStarted) -> None:
     """A compile begins: graph, level, target and the passes that will run."""
 
 
+@hookspec(firstresult=True)
+def ge_veto_pass(ctx: PassContext) -> str | None:
+    """Asked before a pass begins: in words, why it must not run; None lets it. Not for required."""
+
+
 @hookspec
 def ge_before_pass(ctx: PassContext) -> None:
     """A pass begins; `ctx.declaration` is the pass, `ctx.graph` the root graph."""

@@ -31,6 +31,8 @@ class Nothing(GraphPass):
 
 
 MakeCatalog = Callable[..., Catalog]
+Declare = Callable[[PassRegistry], object]
+"""Declares claims and analyses, as one of the two owners."""
 
 
 @pytest.fixture
@@ -43,10 +45,17 @@ def catalog() -> MakeCatalog:
         pipelines: Callable[[PipelineRegistry], None] | None = None,
         options: Callable[[OptionRegistry], None] | None = None,
         capabilities: Sequence[str] = (),
+        declare: Declare | None = None,
+        acme_declare: Declare | None = None,
     ) -> Catalog:
         passes = PassRegistry()
-        for owner, declared in ((BUILTIN, builtin), (ACME, acme)):
+        for owner, declared, more in (
+            (BUILTIN, builtin, declare),
+            (ACME, acme, acme_declare),
+        ):
             staged = PassRegistry()
+            if more is not None:
+                more(staged)
             for name, arguments in (declared or {}).items():
                 about = {"levels": ALWAYS, "stage": Stage.OPTIMIZE_STAGE1, **arguments}
                 staged.add(about.pop("cls", Nothing), name=name, **about)
@@ -106,9 +115,12 @@ def run(catalog: MakeCatalog, environment: Callable[..., Environment]) -> Run:
         passes: Mapping[str, Mapping[str, Any]],
         sources: Sequence[Any] = (),
         acme: Mapping[str, Mapping[str, Any]] | None = None,
+        declare: Declare | None = None,
+        acme_declare: Declare | None = None,
         **manager: Any,
     ) -> tuple[Environment, RunReport]:
-        schedule = plan_passes(catalog(passes, acme), sources)
+        made = catalog(passes, acme, declare=declare, acme_declare=acme_declare)
+        schedule = plan_passes(made, sources)
         env = environment(graph, schedule)
         return env, PassManager(schedule, env, **manager).run()
 

@@ -10,7 +10,7 @@ import pytest
 from ge_core.analysis import AliasClasses, Effects, Order
 from ge_core.errors import PassError, UnknownNameError
 from ge_core.ir import Graph, GraphBuilder
-from ge_core.passes import Code, GraphPass, PassContext, RemarkKind
+from ge_core.passes import Code, GraphPass, PassContext, PassRegistry, RemarkKind
 from ge_core.passes.environment import Environment
 from ge_core.passes.manager import RunReport
 from ge_core.passes.precedence import Source
@@ -161,6 +161,7 @@ def test_an_analysis_is_made_again_after_edits_unless_preserved(
     run(
         one_move(),
         {"A": {**a_pass(edit), "preserves": preserves}, "B": a_pass(lambda g, ctx: ask(ctx))},
+        declare=lambda passes: passes.add_analysis("mine"),
     )
     assert made == len(count)
 
@@ -179,7 +180,12 @@ def test_an_analysis_made_inside_a_rolled_back_transaction_is_dropped(run: Run) 
         seen.append(ctx.cached("inside", lambda: dict(node.attrs)))
         seen.append(before is ctx.cached("before", object))
 
-    run(one_move(), {"P": {**a_pass(work), "preserves": ("before", "inside")}})
+    def declare(passes: PassRegistry) -> None:
+        passes.add_analysis("before")
+        passes.add_analysis("inside")
+
+    passes = {"P": {**a_pass(work), "preserves": ("before", "inside")}}
+    run(one_move(), passes, declare=declare)
     assert [{"a": 1}, {}, True] == seen
 
 

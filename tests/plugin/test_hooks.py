@@ -153,6 +153,7 @@ def test_the_public_hooks() -> None:
         "ge_register_pipelines(pipelines)",
         "ge_register_targets(targets)",
         "ge_register_trace_rules(rules)",
+        "ge_veto_pass(ctx)",
     ] == [
         f"{name}({', '.join(inspect.signature(hook).parameters)})"
         for name, hook in sorted(vars(specs).items())

@@ -10,6 +10,8 @@ from ge_tensormove.trace_rules import register_trace_rules
 @hookimpl
 def ge_register_passes(passes: Any) -> None:
     """Declare the pass."""
+    # It goes with the pass: nobody asks it later, and one made anew would say the same of less.
+    passes.add_analysis("ge_tensormove", same=None, summary="What the removal of copies knows.")
     passes.add(
         "ge_tensormove.delete_pass:TensorMoveDeletePass",
         levels=Level.O3.and_above(),
