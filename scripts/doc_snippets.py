@@ -19,6 +19,7 @@ in other languages, `sh` among them, are only read.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import re
@@ -123,6 +124,7 @@ class _Runner:
             target = self.folder / block.title
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.text, encoding="utf-8")
+            _forget_modules(self.folder)  # what was imported may be what was just replaced
         elif block.language == "python":
             self.printed = self._python(block)
         elif block.is_output:
@@ -262,7 +264,6 @@ def _inside(folder: Path) -> Iterator[None]:
     (folder / "model.onnx").write_bytes((models / "gen_densenet_s.dynamo.onnx").read_bytes())
     (folder / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
     before, width, path = Path.cwd(), os.environ.get("COLUMNS"), list(sys.path)
-    known = set(sys.modules)
     os.environ["COLUMNS"] = "80"
     os.chdir(folder)
     try:
@@ -273,10 +274,16 @@ def _inside(folder: Path) -> Iterator[None]:
         if width is not None:
             os.environ["COLUMNS"] = width
         sys.path[:] = path
-        for name in sorted(set(sys.modules) - known):
-            if str(getattr(sys.modules[name], "__file__", None)).startswith(str(folder)):
-                del sys.modules[name]
+        _forget_modules(folder)
         forget_kernels()
+
+
+def _forget_modules(folder: Path) -> None:
+    """Have modules of a folder imported anew."""
+    for name in sorted(sys.modules):
+        if str(getattr(sys.modules[name], "__file__", None)).startswith(str(folder)):
+            del sys.modules[name]
+    importlib.invalidate_caches()
 
 
 def main(arguments: list[str]) -> int:

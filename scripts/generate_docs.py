@@ -8,7 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from scripts import api_page, cli_page, hook_pages, plan_picture, registry_pages, schema_page
+from scripts import (
+    api_page,
+    cli_page,
+    context_page,
+    hook_pages,
+    plan_picture,
+    registry_pages,
+    schema_page,
+)
 from scripts.kept_outputs import keep_outputs
 
 DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
@@ -25,6 +33,7 @@ def generated() -> dict[Path, str]:
         "errors.md": registry_pages.errors(),
         "hooks.md": hook_pages.hooks(),
         "images/arena.svg": plan_picture.picture(),
+        "pass-context.md": context_page.pass_context(),
         "cli.md": keep_outputs(cli_page.commands(), DOCS / "cli.md"),
         "schemas.md": schema_page.schemas(),
         **{f"schemas/{name}": text for name, text in schema_page.schema_files().items()},

@@ -81,3 +81,12 @@ def test_a_block_with_a_title_is_a_file(tmp_path: Path) -> None:
         tmp_path,
     )
     assert ["raise SystemExit(1)\n"] == [problem.got for problem in run.problems]
+
+
+def test_a_module_that_is_replaced_is_imported_anew(tmp_path: Path) -> None:
+    """A page may build a module up in steps."""
+    step = '```python title="stepwise.py"\nx = {}\n```\n\n```python\nimport stepwise\n```\n\n'
+    show = "```python\nprint(stepwise.x)\n```\n\n```text output\n'two'\n```\n"
+    path = '```python\nimport sys\nsys.path.insert(0, ".")\n```\n\n'
+    text = path + step.format("1") + step.format("'two'") + show.replace("stepwise.x", "repr(stepwise.x)")
+    assert [] == [str(problem) for problem in run_text(text, tmp_path).problems]
