@@ -51,17 +51,16 @@ _NAMES = re.compile(r"^<!-- names: (\S+) (.*) -->$", re.MULTILINE)
 
 
 def _contents(text: str) -> str:
-    """The index with a hidden table of contents: below each heading, the pages linked there."""
+    """The index with a hidden table of contents: per heading, the pages first linked below it."""
+    head, *parts = re.split(r"(?m)^(?=## )", text)
     seen: set[str] = set()
-    parts = re.split(r"(?m)^(?=## )", text)
     for at, part in enumerate(parts):
         title = part.partition("\n")[0].removeprefix("## ")
         pages = [page for page in dict.fromkeys(_LINK.findall(part)) if page not in seen]
         seen.update(pages)
-        if at and pages:
-            listed = "\n".join(pages)
-            parts[at] = f"{part}\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{listed}\n```\n\n"
-    return "".join(parts)
+        listed = "\n".join(pages)
+        parts[at] = f"{part}\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{listed}\n```\n\n"
+    return "".join([head, *parts])
 
 
 def _names(found: re.Match[str]) -> str:
