@@ -32,11 +32,18 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def _get(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
-        raise AttributeError(f"module 'ge_core' has no attribute {name!r}")
+        from ge_core.deprecation import old_names
+
+        return old_names(__name__, stacklevel=3)(name)
     return getattr(import_module(home), name)
+
+
+if not TYPE_CHECKING:
+    # Type checkers would take every name for one that exists.
+    __getattr__ = _get
 
 
 def __dir__() -> list[str]:

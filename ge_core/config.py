@@ -21,7 +21,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from ge_core.errors import InputFileError, near_matches
+from ge_core import deprecation
+from ge_core.errors import InputFileError, UnknownNameError, near_matches
 from ge_core.toml_lines import index_lines, line_of
 
 FILES = ("ge.toml", "pyproject.toml")
@@ -41,6 +42,7 @@ class ProjectConfig:
         op_traits: TOML files with traits of ops that no plugin declares, from the file's folder.
         settings: (`set`) options.
         file: where it was read from; None where there is no configuration.
+        warnings: of keys by their old names.
     """
 
     level: str | None = None
@@ -56,6 +58,7 @@ class ProjectConfig:
     op_traits: tuple[str, ...] = ()
     settings: dict[str, str | bool | int | float] = field(default_factory=dict)
     file: Path | None = None
+    warnings: tuple[str, ...] = ()
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
@@ -139,25 +142,32 @@ def _validated(
 ) -> ProjectConfig:
     from pydantic import TypeAdapter, ValidationError
 
-    known = [
-        name for name in ProjectConfig.__dataclass_fields__ if name not in ("file", "settings")
-    ]
+    ours = ("file", "settings", "warnings")
+    known = [name for name in ProjectConfig.__dataclass_fields__ if name not in ours]
     written = [name.replace("_", "-") for name in known] + ["set"]
     values: dict[str, Any] = {}
     spelled: dict[str, str] = {}
-    for key, value in table.items():
+    warnings: list[str] = []
+    for given, value in table.items():
+        key = _present_key(given, warnings)
         name = _KEYS.get(key, key.replace("-", "_"))
         if key not in written and key not in known:
-            where = line_of(index_lines(text), (*prefix, key))
+            where = line_of(index_lines(text), (*prefix, given))
             raise InputFileError(
                 "is no key of the configuration",
                 file=f"{path}:{where}",
                 field=key,
                 near=near_matches(key, written),
             )
-        values[name], spelled[name] = value, key
+        if name in values:
+            where = line_of(index_lines(text), (*prefix, given))
+            raise InputFileError(
+                f"is set twice, as {spelled[name]!r} too", file=f"{path}:{where}", field=given
+            )
+        values[name], spelled[name] = value, given
     try:
-        return TypeAdapter(ProjectConfig).validate_python(values)
+        read = TypeAdapter(ProjectConfig).validate_python(values)
+        return replace(read, warnings=tuple(warnings))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         location = [str(part) for part in first["loc"]]
@@ -167,3 +177,14 @@ def _validated(
             file=f"{path}:{line_of(index_lines(text), (*prefix, *keys))}",
             field=".".join(keys),
         ) from error
+
+
+def _present_key(key: str, warnings: list[str]) -> str:
+    """What a key is called today. Raises `UnknownNameError` where an old name's time is over."""
+    rename = deprecation.CONFIG_KEYS.get(key.replace("_", "-"))
+    if rename is None:
+        return key
+    if rename.expired:
+        raise UnknownNameError(rename.gone("key of the configuration", rename.new))
+    warnings.append(rename.warning("key of the configuration", rename.new))
+    return rename.new

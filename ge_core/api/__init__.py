@@ -4,6 +4,8 @@ A name that is not in `__all__` may change in any release. `ge_core.testing` is 
 plugin's own tests.
 """
 
+from typing import TYPE_CHECKING
+
 from ge_core.analysis import (
     AliasClasses,
     Anchor,
@@ -33,6 +35,7 @@ from ge_core.analysis import (
     listed_order,
     split_pieces,
 )
+from ge_core.deprecation import GeDeprecationWarning, old_names
 from ge_core.errors import (
     CheckFailed,
     GeError,
@@ -350,6 +353,7 @@ __all__ = [
     "generate_tasks",
     # errors
     "CheckFailed",
+    "GeDeprecationWarning",
     "GeError",
     "GraphError",
     "InputFileError",
@@ -366,3 +370,6 @@ __all__ = [
     "UsageError",
     "near_matches",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(__name__)

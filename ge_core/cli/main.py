@@ -8,6 +8,7 @@ from typing import Any, Final, NoReturn
 
 import click
 
+from ge_core.cli.retired import present_arguments
 from ge_core.errors import GeError
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
@@ -48,6 +49,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, but an unknown command names those that look like it."""
+        if args and not args[0].startswith("-"):
+            args = present_arguments(args)
         name = args[0] if args else ""
         if name and not name.startswith("-") and name not in self.list_commands(ctx):
             from ge_core.errors import UnknownNameError, near_matches

@@ -16,10 +16,12 @@ from typing import Any
 import pluggy
 from stevedore.extension import ExtensionManager
 
+from ge_core import deprecation
 from ge_core.config import ProjectConfig
 from ge_core.errors import PluginError, near_matches
 from ge_core.plugin import specs
 from ge_core.plugin.failures import FailureTable, PluginFailure
+from ge_core.plugin.hook_manager import HookManager
 from ge_core.plugin.hooks import HookInstrument, WatchingPlugin
 from ge_core.plugin.index import GROUP, Candidate, PluginIndex, Status, index_plugins
 from ge_core.plugin.registries import HOOKS, Registries, builtin_registries
@@ -204,12 +206,12 @@ def _hooks_of(candidate: Candidate, plugin: Any) -> pluggy.PluginManager:
         PluginError: a hook is misspelled, lacks its marker, or there is none.
         pluggy.PluginValidationError: a hook asks for arguments that it is not given.
     """
-    manager = pluggy.PluginManager(specs.PROJECT)
+    manager = HookManager()
     manager.add_hookspecs(specs)
     known = [name for name in dir(specs) if hasattr(getattr(specs, name), "ge_core_spec")]
     unmarked = [
         name
-        for name in known
+        for name in (*known, *deprecation.HOOKS)
         if callable(getattr(plugin, name, None))
         and not hasattr(getattr(plugin, name), "ge_core_impl")
     ]

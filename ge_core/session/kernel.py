@@ -88,7 +88,7 @@ class Kernel:
             layout_checkers=registries.checkers,
             anchor_types=registries.anchor_types,
         )
-        for warning in self.plugins.warnings:
+        for warning in (*self.config.warnings, *self.plugins.warnings):
             environment.warn(warning)
         return environment
 

@@ -136,7 +136,11 @@ def test_configuration_and_targets_are_as_declared() -> None:
     from ge_core.config import ProjectConfig
     from ge_core.targets import Target
 
-    config = {f.name.replace("_", "-") for f in fields(ProjectConfig)} - {"file", "settings"}
+    config = {f.name.replace("_", "-") for f in fields(ProjectConfig)} - {
+        "file",
+        "settings",
+        "warnings",
+    }
     assert config | {"set"} == set(json_schema("config-file")["properties"])
     assert {f.name for f in fields(Target)} | {"base"} == set(
         json_schema("target-file")["properties"]
