@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ge_core.api import GraphBuilder, OpTraits, TensorDesc
 from ge_runtime.defaults import default_kernels, default_ops
+from ge_runtime.dtypes import numpy_dtype
 from ge_runtime.reference import run_reference
 from ge_runtime.sources import make_feeds
 
@@ -77,6 +78,15 @@ def test_real_semantics(
     """Ops whose arithmetic is simple compute what they are called."""
     (found,) = _outputs(op, *values, outputs=[out], attrs=attrs)
     assert (expected.dtype, expected.tolist()) == (found.dtype, found.tolist())
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint4"])
+def test_relu_of_four_bits_is_real(dtype: str) -> None:
+    """So that a second one changes nothing, as a pass may take it to do."""
+    values = np.arange(-8, 8).astype(numpy_dtype(dtype))
+    (found,) = _outputs("Relu", values, outputs=[TensorDesc.make(dtype, (16,))])
+    expected = [max(0, int(value)) for value in values]
+    assert (values.dtype, expected) == (found.dtype, [int(value) for value in found])
 
 
 def test_splits_take_their_sizes_from_the_outputs() -> None:

@@ -56,7 +56,13 @@ def _elementwise(
 
 def relu(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
     """Negative numbers become zero."""
-    return _elementwise(node, inputs, ctx, 1, lambda x: np.maximum(x, np.zeros((), x.dtype)))
+    return _elementwise(node, inputs, ctx, 1, _without_negatives)
+
+
+def _without_negatives(values: Array) -> Array:
+    # Of 4-bit numbers the maximum comes in a wider dtype, though it always fits theirs.
+    positive: Array = np.maximum(values, np.zeros((), values.dtype))
+    return positive.astype(values.dtype, copy=False)
 
 
 def add(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
