@@ -90,7 +90,16 @@ EXAMPLES: Final[dict[str, Example]] = {
         ("ge passes why TensorMoveDeletePass --disable TensorMoveDeletePass --format json",),
         "Every decision that led there, the strongest first.",
     ),
-    "options": Example(("ge options --format json",), cut=(34, 2)),
+    "options": Example(
+        ("ge options --entry-point atc", "ge options --category memory --format json"),
+        "`--entry-point` lists what GE's session, IR build or ATC show, or what ours do: `python` "
+        "what either of the first two shows, `command` what ATC does.",
+        cut=(45, 2),
+    ),
+    "options show": Example(
+        ("ge options show ge.topoSortingMode", "ge options show TensorMoveDeletePass"),
+        "The value in force is that of the project and the environment.",
+    ),
     "checkers": Example(("ge checkers --format json",), cut=(17, 2)),
     "assigners": Example(("ge assigners", "ge assigners --format json")),
     "targets": Example(("ge targets --format json",)),

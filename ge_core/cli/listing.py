@@ -1,4 +1,4 @@
-"""`ge options`, `ge checkers`, `ge assigners`, `ge targets`."""
+"""`ge checkers`, `ge assigners`, `ge targets`."""
 
 from __future__ import annotations
 
@@ -22,31 +22,6 @@ def registries(ctx: click.Context) -> Any:
 def owned(name: str, owner: Owner, **facts: Any) -> dict[str, Any]:
     """A list item: name, owner and version first."""
     return {"name": name, "owner": owner.distribution, "version": owner.version, **facts}
-
-
-@click.command("options")
-@output_format
-@click.pass_context
-def options_command(ctx: click.Context, /, form: str) -> None:
-    """List the options, their defaults and their owners."""
-    rows = [
-        owned(
-            option.name,
-            option.owner,
-            type=option.type,
-            default=option.default if isinstance(option.default, (str, type(None))) else None,
-            defaults=None
-            if isinstance(option.default, (str, type(None)))
-            else dict(option.default),
-            choices=list(option.choices),
-            levels=list(option.levels),
-            category=option.category,
-            visibility=str(option.visibility),
-            help=option.help,
-        )
-        for option in registries(ctx).options
-    ]
-    show("options", form, rows, ("name", "default", "owner", "help"))
 
 
 @click.command("checkers")
@@ -100,7 +75,6 @@ def targets_command(ctx: click.Context, /, form: str) -> None:
 
 
 COMMANDS: Final = {
-    "options": options_command,
     "checkers": checkers_command,
     "assigners": assigners_command,
     "targets": targets_command,

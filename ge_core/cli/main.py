@@ -19,7 +19,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "case": ("case", "Run case files: graph, pipeline, expectations."),
     "convert": ("convert", "Convert between supported graph files."),
     "passes": ("passes", "List passes; `show` one, or say `why` it runs."),
-    "options": ("listing", "List the options, their values per level and their owners."),
+    "options": ("options", "List the options, their defaults and owners; `show` one."),
     "checkers": ("listing", "List the conflict checkers by pair of anchor types."),
     "assigners": ("listing", "List the memory assigners."),
     "targets": ("listing", "List the targets."),

@@ -86,6 +86,11 @@ FACTS: Final[Mapping[str, Facts]] = {
         _FILES, {"NAME": "the pass, with its plugin's prefix"}, document="ge-why/1"
     ),
     "options": Facts(document="ge-options/1"),
+    "options show": Facts(
+        _FILES,
+        {"NAME": "an option, a pass (its own switch), or an option of a pass"},
+        "ge-option/1",
+    ),
     "checkers": Facts(document="ge-checkers/1"),
     "assigners": Facts(document="ge-assigners/1"),
     "targets": Facts(document="ge-targets/1"),

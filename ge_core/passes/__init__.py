@@ -14,11 +14,11 @@ from ge_core.passes.options import (
     OptionRegistry,
     OptionValue,
     OptionValues,
-    Visibility,
 )
 from ge_core.passes.registry import PassDeclaration, PassRegistry
 from ge_core.passes.remarks import Blame, Hint, Remark, RemarkKind, Remarks, write_json_lines
 from ge_core.passes.stages import PLACES, Place, Stage
+from ge_core.passes.visibility import EntryPoint, Visibility
 
 __all__ = [
     # writing a pass
@@ -41,6 +41,7 @@ __all__ = [
     "CodeTable",
     "DeleteRule",
     "DeleteRules",
+    "EntryPoint",
     "Keep",
     "OptionDeclaration",
     "OptionRegistry",

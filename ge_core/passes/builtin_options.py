@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from ge_core.passes.levels import Level
-from ge_core.passes.options import OptionRegistry, Visibility
+from ge_core.passes.options import OptionRegistry
+from ge_core.passes.visibility import Visibility
 
 _PAIR = re.compile(r"[0-9]{1,18},[0-9]{1,18}")
 _NUMBER = re.compile(r"[0-9]{1,18}")
@@ -44,6 +45,7 @@ def _check_switches(value: str) -> str | None:
 def register_builtin_options(options: OptionRegistry) -> None:
     """Declare the kernel's options."""
     _register_control(options)
+    _register_internal(options)
     _register_graph(options)
     _register_memory(options)
 
@@ -55,6 +57,7 @@ def _register_control(options: OptionRegistry) -> None:
         default="O3",
         help="The optimisation level: O0 to O4, or a level set of a plugin.",
         category="passes",
+        show_names={"atc": "oo_level"},
     )
     options.add(
         "ge.optimizationSwitch",
@@ -62,6 +65,12 @@ def _register_control(options: OptionRegistry) -> None:
         help="Passes switched on or off by name: A:on;B:off.",
         category="passes",
         tolerant=True,
+    )
+    options.add(
+        "ge.fusionSwitchFile",
+        help="A file that switches passes: GE's JSON form, or lines Pass:on.",
+        category="passes",
+        show_names={"atc": "fusion_switch_file"},
     )
     options.add(
         "ge.disableOptimizations",
@@ -80,10 +89,40 @@ def _register_control(options: OptionRegistry) -> None:
     )
 
 
+def _register_internal(options: OptionRegistry) -> None:
+    """Switches between GE and its engines, which it shows nobody; they have values all the same."""
+    for name in (
+        "hostcpu_engine_update_pass",
+        "tf_op_fussion",  # GE's spelling
+        "aicpu_ops_parallel",
+        "fe_compile_o1_opt",
+    ):
+        _register_engine_switch(options, name, {"O0": "false", "O2": "true"})
+    _register_engine_switch(options, "fe_compile_o3_opt", {"O0": "", "O3": "true"})
+
+
+def _register_engine_switch(options: OptionRegistry, name: str, default: dict[str, str]) -> None:
+    options.add(
+        name,
+        default=default,
+        help="Between GE and its engines.",
+        category="feature",
+        visibility=Visibility.HIDDEN,
+    )
+
+
 def _register_graph(options: OptionRegistry) -> None:
-    for name, help_text in (
-        ("ge.oo.constantFolding", "Compute what depends on constants only."),
-        ("ge.oo.deadCodeElimination", "Remove branches that can't be taken."),
+    for name, shown, help_text in (
+        (
+            "ge.oo.constantFolding",
+            "oo_constant_folding",
+            "Compute what depends on constants only.",
+        ),
+        (
+            "ge.oo.deadCodeElimination",
+            "oo_dead_code_elimination",
+            "Remove branches that can't be taken.",
+        ),
     ):
         options.add(
             name,
@@ -92,6 +131,7 @@ def _register_graph(options: OptionRegistry) -> None:
             levels=Level.O1.and_above(),
             help=help_text,
             category="passes",
+            show_names={"atc": shown},
         )
     options.add(
         "ge.topoSortingMode",
@@ -103,6 +143,27 @@ def _register_graph(options: OptionRegistry) -> None:
         "3 stable reverse depth first.",
         category="order",
         visibility=Visibility.EXPERT,
+        show_names={"atc": "topo_sorting_mode"},
+    )
+    options.add(
+        "ge.autoMultistreamParallelMode",
+        default="",
+        levels=Level.O3.and_above(),
+        help="How a device spreads a graph over streams.",
+        category="order",
+        visibility=Visibility.EXPERT,
+        show_names={"atc": "multi_stream_parallel_mode"},
+    )
+    options.add(
+        "ge.exportCompileStat",
+        type="choice",
+        choices=("0", "1", "2"),
+        default="1",
+        levels=Level.O3.and_above(),
+        help="Which statistics of the compile GE exports: 0 none.",
+        category="debug",
+        visibility=Visibility.EXPERT,
+        show_names={"atc": "export_compile_stat"},
     )
     options.add(
         "ge.buildGraphMode",

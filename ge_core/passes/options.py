@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from typing import Any
 
 from ge_core.digits import whole_number
-from ge_core.errors import OptionError, PluginError
+from ge_core.errors import OptionError, PassError, PluginError
 from ge_core.passes.levels import ALWAYS, Level, WorkingLevel
+from ge_core.passes.visibility import (
+    EVERYWHERE,
+    EntryPoint,
+    Visibility,
+    offered,
+    read_category,
+    read_entry_points,
+)
 from ge_core.registry import NOBODY, Entry, Owner, Registry
-
-
-class Visibility(StrEnum):
-    """Where an option is offered."""
-
-    USER = "user"
-    EXPERT = "expert"
-    HIDDEN = "hidden"
-
 
 Checker = Callable[[str], str | None]
 """Says why a text is not a value, or None where it is one."""
@@ -36,12 +35,16 @@ class OptionDeclaration:
         name: `ge.` names are GE's; third parties' are `owner.name`.
         type: `text`, `switch` (empty, true, false), `flag` (0, 1), `integer`, `choice` or `level`.
         default: a text, or text by level; a level that isn't named takes the next lower one's.
-        levels: at which it has its default; at others it is absent unless somebody sets it.
+        levels: at which it has its default; at others it is absent unless somebody sets it. GE
+            gives an option without a default the empty text there; write `default=""` for that.
         choices: the texts of a `choice`.
         checker: a further check.
         help: one sentence.
-        category: its section in listings.
-        visibility: who is offered it.
+        category: its section in listings: GE's (`general`, `model_tuning`, ...) or another.
+        visibility: how deep a listing must go to show it.
+        entry_points: where it is offered; all of them by default.
+        show_names: what it is called at an entry point where that is not its name, such as ATC's
+            `oo_constant_folding`.
         tolerant: whether a malformed value is no error where `ge.strictOptions` is false, because
             GE reads it somehow.
     """
@@ -56,7 +59,21 @@ class OptionDeclaration:
     category: str = "general"
     visibility: Visibility = Visibility.USER
     tolerant: bool = False
+    entry_points: tuple[EntryPoint, ...] = EVERYWHERE
+    show_names: Mapping[EntryPoint, str] = field(default_factory=dict)
     owner: Owner = NOBODY
+
+    def visible_at(self, entry: EntryPoint) -> bool:
+        """Whether an entry point offers it; ATC offers only what has a name there, as in GE."""
+        named = entry is not EntryPoint.ATC or entry in self.show_names
+        return self.visibility is not Visibility.HIDDEN and named and self._offered_at(entry)
+
+    def _offered_at(self, entry: EntryPoint) -> bool:
+        return offered(entry, self.entry_points)
+
+    def shown_at(self, entry: EntryPoint) -> str:
+        """What it is called there."""
+        return self.show_names.get(entry, self.name)
 
     def default_at(self, level: WorkingLevel) -> str | None:
         """The value where nobody sets it, None where it is absent at that level."""
@@ -74,11 +91,34 @@ class OptionDeclaration:
         return None
 
     def problem(self, value: str) -> str | None:
-        """Why a text is not a value of this option, None where it is."""
+        """Why a text is not a value of this option, None where it is.
+
+        Raises:
+            PassError: its checker raised, or answered neither a reason nor None; names the owner.
+        """
         wrong = _TYPE_CHECKS[self.type](self, value)
         if wrong is None and self.checker is not None:
-            return self.checker(value)
+            return self._ask_checker(self.checker, value)
         return wrong
+
+    def _ask_checker(self, checker: Checker, value: str) -> str | None:
+        try:
+            answer: Any = checker(value)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a plugin may raise anything, SystemExit included
+            raise self._bad_checker(f"raised {type(error).__name__}: {error}", value) from error
+        if answer is not None and not isinstance(answer, str):
+            raise self._bad_checker(f"answered {answer!r}, which is neither text nor None", value)
+        # GE has words for a checker that refuses without a reason, and so have we.
+        return "invalid option value" if answer == "" else answer
+
+    def _bad_checker(self, what: str, value: str) -> PassError:
+        return PassError(
+            f"the checker of option {self.name!r} {what} (asked about {value!r})",
+            owner=str(self.owner) if self.owner.name else None,
+            hint="a checker answers why a text is no value, or None where it is one",
+        )
 
 
 def _check_choice(option: OptionDeclaration, value: str) -> str | None:
@@ -115,6 +155,11 @@ _TYPE_CHECKS: dict[str, Callable[[OptionDeclaration, str], str | None]] = {
 }
 
 
+def _show_names(names: Mapping[str, str], option: str) -> dict[EntryPoint, str]:
+    entries = read_entry_points(names, option)
+    return {entry: names[entry] for entry in entries}
+
+
 class OptionRegistry(Registry[OptionDeclaration]):
     """The declared options."""
 
@@ -133,6 +178,8 @@ class OptionRegistry(Registry[OptionDeclaration]):
         category: str = "general",
         visibility: Visibility = Visibility.USER,
         tolerant: bool = False,
+        entry_points: Sequence[str] = EVERYWHERE,
+        show_names: Mapping[str, str] | None = None,
     ) -> None:
         """Declare an option; the arguments are the attributes of `OptionDeclaration`.
 
@@ -145,6 +192,12 @@ class OptionRegistry(Registry[OptionDeclaration]):
             )
         if isinstance(levels, str):
             raise PluginError(f"option {name!r}: levels={levels!r} is not a list")
+        if isinstance(entry_points, str):
+            raise PluginError(f"option {name!r}: entry_points={entry_points!r} is not a list")
+        if not name:
+            raise PluginError("an option has an empty name")
+        if checker is not None and not callable(checker):
+            raise PluginError(f"option {name!r}: its checker {checker!r} can't be called")
         option = OptionDeclaration(
             name=name,
             type=type,
@@ -153,9 +206,11 @@ class OptionRegistry(Registry[OptionDeclaration]):
             choices=tuple(choices),
             checker=checker,
             help=help,
-            category=category,
+            category=read_category(category),
             visibility=Visibility(visibility),
             tolerant=tolerant,
+            entry_points=read_entry_points(entry_points, name),
+            show_names=_show_names(show_names or {}, name),
         )
         defaults = [default] if isinstance(default, str) else list((default or {}).values())
         for value in defaults:
@@ -168,6 +223,10 @@ class OptionRegistry(Registry[OptionDeclaration]):
         name = owner.full(entry.name)
         return Entry(name, replace(entry.value, name=name, owner=owner), owner)
 
+    def called(self, shown: str) -> list[OptionDeclaration]:
+        """Those that an entry point shows under a name which isn't theirs."""
+        return [option for option in self if shown in option.show_names.values()]
+
     def check(self, name: str, value: str, given_by: str) -> OptionDeclaration:
         """The declaration of an option, its value checked.
 
@@ -178,11 +237,12 @@ class OptionRegistry(Registry[OptionDeclaration]):
         option = self.get(name)
         wrong = option.problem(value)
         if wrong is not None:
-            raise OptionError(
-                f"value {value!r} for option {name} is invalid: {wrong}",
-                hint=f"given by: {given_by}",
-            )
+            raise OptionError.invalid(name, value, wrong, hint=f"given by: {given_by}")
         return option
+
+
+NOBODY_SET = 99
+"""The rank of a value that no source gives: the level does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +251,7 @@ class OptionValue:
 
     value: str
     source: str
-    rank: int = 99
+    rank: int = NOBODY_SET
 
 
 @dataclass(frozen=True)
@@ -229,8 +289,15 @@ class OptionValues:
         return None if found is None else found.source
 
     def as_dict(self) -> dict[str, str]:
-        """Values by name, sorted."""
-        return {name: self.values[name].value for name in sorted(self.values)}
+        """Values by name, sorted; hidden options only where somebody set them."""
+        return {
+            name: found.value
+            for name, found in sorted(self.values.items())
+            if found.rank < NOBODY_SET or not self._hidden(name)
+        }
+
+    def _hidden(self, name: str) -> bool:
+        return name in self.declared and self.declared.get(name).visibility is Visibility.HIDDEN
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self.values))

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ge_core.errors import GeError, PluginError, PluginLoadError
+from ge_core.errors import GeError, PluginLoadError
 from ge_core.plugin.index import Candidate, Status
 
 _SHOWN = 5

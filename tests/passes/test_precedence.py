@@ -232,7 +232,7 @@ def test_a_tolerant_switch_ignores_bad_tokens_with_a_warning(
 
 def test_disabled_optimizations(settled: Callable[..., Settings]) -> None:
     """A comma list of passes; read tolerantly it reaches none of ours, as in GE."""
-    assert not runs(settled, args(ge__disableOptimizations="B, A"))
+    assert not runs(settled, args(ge__disableOptimizations="B,A"))
     tolerant = args(ge__disableOptimizations="A", ge__strictOptions="false")
     assert runs(settled, tolerant)
     assert ["'A' can't be disabled this way"] == [

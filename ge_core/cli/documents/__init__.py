@@ -29,6 +29,7 @@ PRINTED: Final[Mapping[str, type[BaseModel]]] = {
     "ge-pass/1": lists.PassDocument,
     "ge-why/1": lists.WhyDocument,
     "ge-options/1": lists.OptionsDocument,
+    "ge-option/1": lists.OptionDocument,
     "ge-checkers/1": lists.CheckersDocument,
     "ge-assigners/1": lists.AssignersDocument,
     "ge-targets/1": lists.TargetsDocument,

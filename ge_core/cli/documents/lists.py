@@ -117,8 +117,64 @@ class OptionRecord(Owned):
     """The levels at which it has a default."""
     category: str
     """What it is about."""
+    section: str
+    """The section of GE's help that this belongs to."""
     visibility: str
-    """Who is meant to set it: user or expert."""
+    """Who is meant to set it: user or expert; hidden ones are GE's internal ones."""
+    entry_points: list[str]
+    """Where it is offered: GE's session, ir_build and atc, our python and command."""
+    show_names: dict[str, str]
+    """What it is called at an entry point, where that is not its name."""
+    binds: list[str]
+    """The passes that it switches."""
+    help: str
+    """What it does."""
+
+
+class ListedOption(OptionRecord):
+    """One option of a listing."""
+
+    shown: str
+    """What it is called at the entry point that was asked about."""
+
+
+class OptionDocument(Owned):
+    """One option, a pass's own switch, or an option of a pass; what does not apply is absent."""
+
+    schema_name: Literal["ge-option/1"] = Field(alias="schema")
+    """Names this form."""
+    kind: Literal["option", "pass", "pass option"]
+    """What it is."""
+    type: str
+    """What its values are."""
+    default: str | None = None
+    """Its value where nobody gives one, if that is the same at all levels."""
+    defaults: dict[str, str] | None = None
+    """Else its values by level."""
+    choices: list[str] | None = None
+    """The values of a choice."""
+    levels: list[str] | None = None
+    """The levels at which it has a default."""
+    category: str | None = None
+    """What it is about."""
+    section: str | None = None
+    """The section of GE's help that this belongs to."""
+    visibility: str | None = None
+    """Who is meant to set it."""
+    entry_points: list[str] | None = None
+    """Where it is offered."""
+    show_names: dict[str, str] | None = None
+    """What it is called at an entry point, where that is not its name."""
+    binds: list[str] | None = None
+    """The passes that it switches."""
+    bound_to: list[str] | None = None
+    """Of a pass: the options that switch it, the primary one first."""
+    at_levels: dict[str, str | None] | None = None
+    """Its value at each level where nobody sets it."""
+    value: str | None
+    """Its value in force here."""
+    source: str | None = None
+    """Who says that."""
     help: str
     """What it does."""
 
@@ -128,7 +184,7 @@ class OptionsDocument(Record):
 
     schema_name: Literal["ge-options/1"] = Field(alias="schema")
     """Names this form."""
-    items: list[OptionRecord]
+    items: list[ListedOption]
     """The options."""
 
 

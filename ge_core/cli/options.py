@@ -1,0 +1,200 @@
+"""`ge options`, `ge options show NAME`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ge_core.cli.common import output_format, print_json
+from ge_core.cli.listing import owned, registries
+from ge_core.cli.tables import show
+
+if TYPE_CHECKING:
+    from ge_core.passes.options import OptionDeclaration
+    from ge_core.passes.registry import PassDeclaration
+
+ENTRY_POINTS: Final = ("session", "ir_build", "atc", "python", "command")
+"""Spelled out, so that `ge --help` needn't import the passes."""
+
+
+@click.group("options", invoke_without_command=True)
+@click.option(
+    "--entry-point",
+    type=click.Choice(ENTRY_POINTS),
+    help="Only what is offered there, by the names that it has there.",
+)
+@click.option("--category", help="Only this section, by our name for it or by GE's.")
+@click.option("--all", "every", is_flag=True, help="GE's internal ones too.")
+@output_format
+@click.pass_context
+def options_command(
+    ctx: click.Context,
+    /,
+    entry_point: str | None,
+    category: str | None,
+    every: bool,
+    form: str,
+) -> None:
+    """List the options, their defaults and their owners."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from ge_core.passes.visibility import EntryPoint, Visibility, read_category
+
+    found = registries(ctx)
+    entry = None if entry_point is None else EntryPoint(entry_point)
+    options = [
+        option
+        for option in found.options
+        if (every or option.visibility is not Visibility.HIDDEN)
+        and (entry is None or option.visible_at(entry))
+        and _in_section(option, None if category is None else read_category(category))
+    ]
+    rows = [facts_of(option, found.passes) for option in options]
+    for row, option in zip(rows, options, strict=True):
+        row["shown"] = option.name if entry is None else option.shown_at(entry)
+    name = "name" if entry is None else "shown"
+    show("options", form, rows, (name, "default", "owner", "help"))
+
+
+def _in_section(option: OptionDeclaration, section: str | None) -> bool:
+    return section is None or option.category == section
+
+
+def facts_of(option: OptionDeclaration, passes: Iterable[PassDeclaration]) -> dict[str, Any]:
+    """What a listing says of one option."""
+    from ge_core.passes.visibility import ge_section
+
+    by_level = option.default if not isinstance(option.default, (str, type(None))) else None
+    return owned(
+        option.name,
+        option.owner,
+        type=option.type,
+        default=option.default if by_level is None else None,
+        defaults=None if by_level is None else dict(by_level),
+        choices=list(option.choices),
+        levels=list(option.levels),
+        category=option.category,
+        section=ge_section(option.category),
+        visibility=str(option.visibility),
+        entry_points=[str(entry) for entry in option.entry_points],
+        show_names={str(entry): name for entry, name in option.show_names.items()},
+        binds=[d.name for d in passes if _binds(d, option.name)],
+        help=option.help,
+    )
+
+
+def _binds(declaration: PassDeclaration, option: str) -> bool:
+    return any(option in (name, declaration.owner.full(name)) for name in declaration.switch)
+
+
+@options_command.command("show")
+@click.argument("name")
+@output_format
+@click.pass_context
+def show_command(ctx: click.Context, /, name: str, form: str) -> None:
+    """Show one option, its value at each level and the one in force here; a pass's too."""
+    from ge_core.session.kernel import default_kernel
+
+    strict = bool((ctx.find_root().obj or {}).get("strict_plugins"))
+    facts = _facts(default_kernel(strict=strict), name)
+    if form == "json":
+        print_json({"schema": "ge-option/1", **facts})
+        return
+    for key, value in facts.items():
+        click.echo(f"{key:<13} {_shown(value)}")
+
+
+def _facts(kernel: Any, written: str) -> dict[str, Any]:
+    """Of an option, of a pass's own name, or of an option of a pass."""
+    from ge_core.passes.switches import NameReader
+    from ge_core.session.request import CompileRequest
+    from ge_core.session.scheduling import schedule_for
+
+    found = kernel.registries
+    names = NameReader(found.options, found.passes)
+    schedule = schedule_for(kernel, CompileRequest())
+    option = names.option_name(written)
+    if option is not None:
+        declaration = found.options.get(option)
+        facts = {"kind": "option", **facts_of(declaration, found.passes)}
+        facts["at_levels"] = _at_levels(declaration, found.pipelines.levels)
+        facts["value"] = schedule.options.get(option)
+        facts["source"] = schedule.options.source(option)
+        return facts
+    name = names.pass_name(written)
+    if name is not None:
+        return _of_pass(schedule, found.passes.get(name), found.pipelines.levels)
+    owner, _, field = written.rpartition(".")
+    name = names.pass_name(owner) if owner else None
+    if name is None:
+        raise names.no_option(written)
+    return _of_field(schedule, found.passes.get(name), field)
+
+
+def _at_levels(option: OptionDeclaration, levels: Any) -> dict[str, str | None]:
+    return {name: option.default_at(levels.working(name)) for name in _levels(levels)}
+
+
+def _levels(levels: Any) -> list[str]:
+    from ge_core.passes.levels import Level
+
+    return [*map(str, Level), *levels.names()]
+
+
+def _of_pass(schedule: Any, declaration: PassDeclaration, levels: Any) -> dict[str, Any]:
+    """A pass's own name is an option: on or off."""
+    decision = schedule.decisions[declaration.name]
+    at_levels = {
+        name: "on" if levels.working(name).among(declaration.levels) else "off"
+        for name in _levels(levels)
+    }
+    return {
+        "kind": "pass",
+        **owned(declaration.name, declaration.owner),
+        "type": "on or off",
+        "bound_to": list(declaration.switch),
+        "at_levels": {} if declaration.switch else at_levels,
+        "value": "on" if decision.runs else "off",
+        "source": decision.because[0].source if decision.because else None,
+        "help": declaration.summary,
+    }
+
+
+def _of_field(schedule: Any, declaration: PassDeclaration, field: str) -> dict[str, Any]:
+    from ge_core.errors import UnknownNameError, near_matches
+    from ge_core.passes.pass_options import describe_options, write_value
+
+    described = {option.name: option for option in describe_options(declaration)}
+    if field not in described:
+        raise UnknownNameError(
+            f"pass {declaration.name!r} has no option {field!r}",
+            near=near_matches(field, described),
+            owner=str(declaration.owner),
+            hint="its options: " + (", ".join(described) or "none"),
+        )
+    option = described[field]
+    steps = [step for step in schedule.passes if step.name == declaration.name]
+    given = steps[0].options.get(field) if steps and field in steps[0].options else None
+    return {
+        "kind": "pass option",
+        **owned(f"{declaration.name}.{field}", declaration.owner),
+        "type": option.type,
+        "default": option.default,
+        "value": option.default if given is None else write_value(given),
+        "help": option.help,
+    }
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_shown(one)}" for key, one in value.items()) or "-"
+    if isinstance(value, list):
+        return ", ".join(one or "empty" for one in value) or "-"
+    if value is None:
+        return "-"
+    return "empty" if value == "" else str(value)
+
+
+COMMANDS: Final = {"options": options_command}
