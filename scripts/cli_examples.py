@@ -109,7 +109,10 @@ EXAMPLES: Final[dict[str, Example]] = {
         cut=(11, 2),
     ),
     "plugins doctor": Example(
-        ("ge plugins doctor",), "`loaded` or `failed`, with the traceback; drivers are loaded too."
+        ("ge plugins doctor",),
+        "`loaded` or `failed`, with the traceback; drivers are loaded too. It also names packages "
+        "whose project has changed since they were installed, an entry point for example: Python "
+        "reads what was installed, so nothing of that is seen before they are installed again.",
     ),
 }
 """By the words of the command."""

@@ -36,6 +36,7 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
     from ge_core.plugin.drivers import COMMANDS as COMMAND_GROUP
     from ge_core.plugin.drivers import check_drivers
     from ge_core.plugin.loading import load_plugins
+    from ge_core.plugin.stale import stale_installations
 
     plugins = load_plugins(config=find_config())
     rows: list[dict[str, Any]] = [candidate.to_json() for candidate in plugins.candidates]
@@ -43,10 +44,12 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
     for row in rows:
         row["traceback"] = tracebacks.get(row["name"]) if row["status"] == "failed" else None
     drivers = check_drivers(COMMAND_GROUP)
+    stale = stale_installations()
     bad = any(row["status"] in ("failed", "incompatible", "duplicate") for row in rows)
-    bad = bad or any(row["error"] for row in drivers)
+    bad = bad or any(row["error"] for row in drivers) or bool(stale)
     if form == "json":
-        print_json({"schema": "ge-plugins/1", "items": rows, "drivers": drivers})
+        behind = [one.to_json() for one in stale]
+        print_json({"schema": "ge-plugins/1", "items": rows, "drivers": drivers, "stale": behind})
     else:
         show("plugins", form, rows, COLUMNS)
         click.echo()
@@ -55,6 +58,8 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
             if row["traceback"]:
                 click.echo(f"\n{row['name']} ({row['distribution']} {row['version']}):")
                 click.echo(row["traceback"].rstrip())
+        for one in stale:
+            click.echo(f"\n{one}")
     return 4 if bad and (ctx.find_root().obj or {}).get("strict_plugins") else int(bad)
 
 

@@ -282,6 +282,21 @@ class DriverRecord(Record):
     """What is wrong with it."""
 
 
+class StaleRecord(Record):
+    """A package whose project has changed since it was installed."""
+
+    distribution: str
+    """The installed package."""
+    version: str
+    """Its installed version."""
+    folder: str
+    """The project that it was installed from."""
+    changes: list[str]
+    """What the project says and the installation does not."""
+    command: str
+    """What brings the installation up to date."""
+
+
 class PluginsDocument(Record):
     """The plugins that were found."""
 
@@ -291,3 +306,5 @@ class PluginsDocument(Record):
     """The plugins."""
     drivers: list[DriverRecord] = Field(default_factory=list)
     """The drivers; `ge plugins doctor` alone has them."""
+    stale: list[StaleRecord] = Field(default_factory=list)
+    """Packages to install again; `ge plugins doctor` alone has them."""
