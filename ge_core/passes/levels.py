@@ -8,7 +8,7 @@ it too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -65,6 +65,11 @@ class LevelRegistry(Registry[str]):
 
     kind = "level"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.contested: Mapping[str, tuple[Owner, ...]] = {}
+        """The owners of names that several claim."""
+
     def add(self, name: str, *, extends: str) -> None:
         """Declare a level set; passes name it in `levels`, users give it as the level."""
         if name in set(Level):
@@ -74,6 +79,10 @@ class LevelRegistry(Registry[str]):
     def _full(self, name: str, owner: Owner) -> str:
         # A level is what a user types after -O: it keeps the name that its author gave it.
         return name
+
+    def withdraw(self, name: str) -> Entry[str] | None:
+        """Take a name out, where it is registered."""
+        return self._entries.pop(name, None)
 
     def working(self, name: str, others: Sequence[str] = ()) -> WorkingLevel:
         """The level of that name, resolved.
@@ -97,9 +106,12 @@ class LevelRegistry(Registry[str]):
         return WorkingLevel(str(name), (*chain, at))
 
     def _not_a_level(self, name: str, chain: Sequence[str], others: Sequence[str]) -> GeError:
+        missing = self.get(chain[-1]) if chain else name
+        contested = contested_error(self.kind, missing, self.contested)
+        if contested is not None:
+            return contested
         if chain:
             owner = self.entry(chain[-1]).owner
-            missing = self.get(chain[-1])
             return PluginError(
                 f"level {chain[-1]!r} extends {missing!r}, which nobody registers",
                 owner=str(owner),
@@ -111,3 +123,18 @@ class LevelRegistry(Registry[str]):
             near=near_matches(name, [*map(str, Level), *self.names()]),
             hint="levels here: " + ", ".join(known),
         )
+
+
+def contested_error(
+    kind: str, name: str, contested: Mapping[str, tuple[Owner, ...]]
+) -> GeError | None:
+    """The error for a name that several claim, None for others."""
+    if name not in contested:
+        return None
+    owners = [str(owner) for owner in contested[name]]
+    plugins = ", ".join(owner.name for owner in contested[name])
+    return PluginError(
+        f"{kind} {name!r} is contested: {' and '.join(owners)} register it",
+        owner=", ".join(owners),
+        hint=f"load one of the plugins {plugins}: GE_DISABLE_PLUGINS, or plugins in [tool.ge]",
+    )

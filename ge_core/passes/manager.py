@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from time import perf_counter
 
 from ge_core.errors import GeError, LimitExceeded, PassError
@@ -22,6 +23,7 @@ from ge_core.passes.closing import KERNEL_CODES, close_remarks
 from ge_core.passes.context import PassContext
 from ge_core.passes.environment import Environment
 from ge_core.passes.instruments import CompileEnded, CompileStarted, Instrument
+from ge_core.passes.pipeline_text import Repeat
 from ge_core.passes.planning import Schedule, Scheduled
 from ge_core.passes.precedence import Because
 from ge_core.passes.stages import PLACES, Place, Stage
@@ -165,23 +167,36 @@ class PassManager:
         for step in self.schedule.passes:
             by_place[step.place].append(step)
         for place in PLACES:
-            for step in by_place[place]:
-                self._run_step(step)
+            for repeat, steps in groupby(by_place[place], key=lambda step: step.repeat):
+                self._run_group(repeat, tuple(steps))
             if place.side == 0 and place.stage in self.actions:
                 with self.report.timing.span(f"stage {place}"):
                     self.actions[place.stage](self.env)
                     self._claims.after_action(place)
 
+    def _run_group(self, repeat: Repeat | None, steps: Sequence[Scheduled]) -> None:
+        """Run neighbours once, or again and again until a turn changes nothing."""
+        limit = 1 if repeat is None else repeat.limit
+        for _ in range(limit):
+            changed = [step for step in steps if self._run_step(step)]
+            if not changed:
+                return
+        if limit > 1:
+            # A limit of 1 asks for no fixed point.
+            shown = ", ".join(f"{step.name} ({step.declaration.owner})" for step in changed)
+            self.env.warn(f"not settled after {limit} runs: {shown} still changed the graph")
+
     # ---- one pass ------------------------------------------------------------------------------
 
-    def _run_step(self, step: Scheduled) -> None:
+    def _run_step(self, step: Scheduled) -> bool:
+        """Run one pass; whether it changed the graph."""
         env, root = self.env, self.env.root
         self._claims.enter(step.place)
         ctx = PassContext(env, step.declaration, root)
         against = self._vetoes.against(step, ctx)
         if against is not None:
             self._skip(step.name, against)
-            return
+            return False
         self._ops.change()
         for instrument in self.instruments:
             instrument.before_pass(ctx)
@@ -219,6 +234,7 @@ class PassManager:
         self._vetoes.ran(step.name)
         for instrument in self.instruments:
             instrument.after_pass(ctx, changed, seconds)
+        return changed
 
     def _skip(self, name: str, because: Because) -> None:
         """A pass that was planned does not run, and everybody is told."""

@@ -2,15 +2,15 @@
 
 `before` and `after` are soft: where the other one isn't there they say nothing. `needs` orders
 like `after`; whether what is needed is there is the planner's question. The result depends on the
-set of items alone, not on the order they are given in: it is the smallest by name among the valid
-ones.
+set of items alone, not on the order they are given in: it is the smallest by (place, name) among
+the valid ones.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ge_core.errors import PluginError
 from ge_core.registry import NOBODY, Owner
@@ -22,6 +22,8 @@ class Item:
 
     Attributes:
         rank: of its place: items of a lower rank come first; `place` is how the place is called.
+        said: who says a constraint, by the name it names, where that isn't the owner.
+        members: of a group: items that stay together in this order; their constraints hold for it.
     """
 
     name: str
@@ -31,6 +33,24 @@ class Item:
     owner: Owner = NOBODY
     rank: int = 0
     place: str = ""
+    said: Mapping[str, str] = field(default_factory=dict)
+    members: tuple[Item, ...] = ()
+
+    @classmethod
+    def group(cls, members: Sequence[Item]) -> Item:
+        """Items of one place that stay together; it stands where its first one would by name."""
+        first = members[0]
+        return cls(first.name, rank=first.rank, place=first.place, members=tuple(members))
+
+    @property
+    def parts(self) -> tuple[Item, ...]:
+        """The items that it stands for."""
+        return self.members or (self,)
+
+    @property
+    def shown(self) -> str:
+        """How messages call it."""
+        return self.name if not self.members else f"({','.join(m.name for m in self.members)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +61,11 @@ class _Edge:
 
 
 def resolve(name: str, owner: Owner, known: Mapping[str, object]) -> str | None:
-    """The registered name that a constraint means: as written, else with its author's prefix."""
+    """The registered name that a constraint means: as written, else with its author's prefix.
+
+    A name as written is a full one, so that an author can name what is not theirs; their own pass
+    of the same short name needs its prefix then.
+    """
     if name in known:
         return name
     full = owner.full(name)
@@ -49,11 +73,11 @@ def resolve(name: str, owner: Owner, known: Mapping[str, object]) -> str | None:
 
 
 def arrange(items: Iterable[Item], what: str = "passes") -> list[str]:
-    """Names in running order.
+    """Names in running order; the members of a group are neighbours.
 
     Raises:
-        PluginError: the constraints contradict each other or the places; the message shows the
-            cycle, or the constraint.
+        PluginError: something is to stand before itself, or the constraints contradict each other
+            or the places; the message shows the constraint, or the cycle, and whose it is.
     """
     by_name = {item.name: item for item in items}
     edges = _edges(by_name)
@@ -74,38 +98,56 @@ def arrange(items: Iterable[Item], what: str = "passes") -> list[str]:
                 heapq.heappush(ready, (by_name[other].rank, other))
     if len(order) < len(by_name):
         raise _cycle(edges, frozenset(order), by_name, what)
-    return order
+    return [part.name for name in order for part in by_name[name].parts]
 
 
 def _edges(by_name: Mapping[str, Item]) -> list[_Edge]:
     """One edge per constraint whose other end is there, without repetitions, sorted."""
+    group_of = {part.name: name for name, item in by_name.items() for part in item.parts}
     found: dict[tuple[str, str], _Edge] = {}
-    for name in sorted(by_name):
-        item = by_name[name]
+    for part in (part for name in sorted(by_name) for part in by_name[name].parts):
         for label, others in (
-            ("before", item.before),
-            ("after", item.after),
-            ("needs", item.needs),
+            ("before", part.before),
+            ("after", part.after),
+            ("needs", part.needs),
         ):
             for other in others:
-                target = resolve(other, item.owner, by_name)
+                target = resolve(other, part.owner, group_of)
                 if target is None:
                     continue
-                pair = (name, target) if label == "before" else (target, name)
-                _check_places(
-                    item, label, by_name[target], by_name[pair[0]].rank, by_name[pair[1]].rank
-                )
-                found.setdefault(pair, _Edge(*pair, f"{name} says {label} {target}"))
+                here, there = group_of[part.name], group_of[target]
+                if target == part.name:
+                    raise _about_itself(part, label)
+                if here == there:
+                    # The order inside a group is written, and its parts repeat.
+                    continue
+                pair = (here, there) if label == "before" else (there, here)
+                _check_places(part, label, by_name[there], *(by_name[end].rank for end in pair))
+                why = f"{part.name} says {label} {target} ({_author(part, target)})"
+                found.setdefault(pair, _Edge(*pair, why))
     return [found[pair] for pair in sorted(found)]
 
 
-def _check_places(item: Item, label: str, other: Item, first: int, second: int) -> None:
+def _author(part: Item, target: str) -> str:
+    return part.said.get(target) or str(part.owner)
+
+
+def _about_itself(part: Item, label: str) -> PluginError:
+    return PluginError(
+        f"{part.name!r} says {label} {part.name!r}, which is itself",
+        owner=str(part.owner),
+        hint=f"said by: {_author(part, part.name)}",
+    )
+
+
+def _check_places(part: Item, label: str, other: Item, first: int, second: int) -> None:
     if first > second:
+        said = part.said.get(other.name)
         raise PluginError(
-            f"{item.name!r} ({item.place}) says {label} {other.name!r} ({other.place}), "
+            f"{part.name!r} ({part.place}) says {label} {other.name!r} ({other.place}), "
             "and the stages run the other way",
-            owner=str(item.owner),
-            hint="register it in another stage",
+            owner=str(part.owner),
+            hint="register it in another stage" if said is None else f"said by: {said}",
         )
 
 
@@ -124,9 +166,10 @@ def _cycle(
         at = earlier[at].first
     path = [at, *reversed(seen[seen.index(at) :])]
     reasons = [earlier[second].why for second in path[1:]]
-    owners = dict.fromkeys(str(by_name[name].owner) for name in path)
+    owners = dict.fromkeys(str(part.owner) for name in path for part in by_name[name].parts)
     return PluginError(
-        f"the order of {what} contradicts itself: " + " -> ".join(path),
+        f"the order of {what} contradicts itself: "
+        + " -> ".join(by_name[name].shown for name in path),
         owner=", ".join(owners),
         hint="; ".join(reasons),
     )

@@ -1,18 +1,21 @@
-"""What an overlay changes: places and constraints of declarations, switches and option values."""
+"""What an overlay changes: places and constraints of declarations, units, switches and options."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ge_core.errors import GeError, PluginError, UnknownNameError, UsageError, near_matches
-from ge_core.passes.levels import Level
+from ge_core.errors import GeError, UsageError
 from ge_core.passes.ordering import Item, resolve
-from ge_core.passes.overlays import Change, Overlay
-from ge_core.passes.pipeline_text import PipelineText
-from ge_core.passes.pipelines import PipelineRegistry
+from ge_core.passes.overlay_layers import layers_of
+from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
+from ge_core.passes.pass_names import PassNames
+from ge_core.passes.pipeline_text import PassUse, PipelineText, Repeat
+from ge_core.passes.pipelines import NamedPipeline, PipelineRegistry
 from ge_core.passes.precedence import LEVEL, PIPELINE, Source
 from ge_core.passes.registry import PassDeclaration, PassRegistry
+from ge_core.passes.stages import Place
+from ge_core.passes.units import Unit, Units
 
 
 @dataclass(frozen=True)
@@ -22,12 +25,22 @@ class Adjusted:
     Attributes:
         by_name: declarations, places and constraints changed.
         replaced: what stands in for a pass that was replaced.
-        options: texts by pass and field that overlays give with a pass.
+        said: where a pipeline says a constraint, by pass and the name that it names.
+        units: passes that are written to run together or again.
+        text: the pipeline where it is a text, with the present names of its passes.
+        sources: what overlays switch and set, the strongest first.
+        target: the device that the pipeline asks for.
+        warnings: old names that it uses.
     """
 
     by_name: Mapping[str, PassDeclaration]
     replaced: Mapping[str, str] = field(default_factory=dict)
-    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    said: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    units: Units = field(default_factory=Units)
+    text: PipelineText | None = None
+    sources: tuple[Source, ...] = ()
+    target: str | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def declarations(self) -> list[PassDeclaration]:
@@ -47,18 +60,25 @@ class Adjusted:
 
     def items(self) -> list[Item]:
         """All passes with their constraints, which hold for replacements too."""
-        return [
-            Item(
-                declaration.name,
-                self._standing_in_all(declaration, declaration.before),
-                self._standing_in_all(declaration, declaration.after),
-                self._standing_in_all(declaration, declaration.needs),
-                declaration.owner,
-                declaration.place.rank,
-                str(declaration.place),
-            )
-            for declaration in self.declarations
+        single = {declaration.name: self._item(declaration) for declaration in self.declarations}
+        groups = [
+            Item.group([single.pop(name) for name in unit.members])
+            for unit in self.units.leading()
+            if len(unit.members) > 1
         ]
+        return [*single.values(), *groups]
+
+    def _item(self, declaration: PassDeclaration) -> Item:
+        return Item(
+            declaration.name,
+            self._standing_in_all(declaration, declaration.before),
+            self._standing_in_all(declaration, declaration.after),
+            self._standing_in_all(declaration, declaration.needs),
+            declaration.owner,
+            declaration.place.rank,
+            str(declaration.place),
+            self.said.get(declaration.name, {}),
+        )
 
     def _standing_in_all(
         self, declaration: PassDeclaration, names: Iterable[str]
@@ -66,142 +86,257 @@ class Adjusted:
         found: list[str] = []
         for name in names:
             known = resolve(name, declaration.owner, self.by_name)
-            found += [name] if known is None else self.standing_in(known)
-        # A replacement has its original's constraints, which may name the replacement.
-        return tuple(dict.fromkeys(name for name in found if name != declaration.name))
-
-
-def overlay_chain(pipelines: PipelineRegistry, overlay: Overlay) -> list[Overlay]:
-    """An overlay and what it stands on, outermost first.
-
-    Raises:
-        UnknownNameError: a base is neither a level nor a pipeline.
-        UsageError: a base is a pipeline text, or overlays stand on each other.
-    """
-    chain = [overlay]
-    while not _is_level(pipelines, chain[-1].base):
-        base = chain[-1].base
-        if base not in pipelines:
-            raise _no_base(pipelines, chain[-1])
-        value = pipelines.get(base)
-        if isinstance(value, PipelineText):
-            raise UsageError(f"pipeline {base!r} is a text, and {chain[-1].name!r} changes levels")
-        names = [link.name for link in chain]
-        if value.name in names:
-            raise UsageError("pipelines stand on each other: " + " -> ".join([*names, value.name]))
-        chain.append(value)
-    return chain
-
-
-def _is_level(pipelines: PipelineRegistry, name: str) -> bool:
-    return name in set(Level) or name in pipelines.levels
-
-
-def _no_base(pipelines: PipelineRegistry, overlay: Overlay) -> GeError:
-    known = [*map(str, Level), *pipelines.levels.names(), *pipelines.names()]
-    return UnknownNameError(
-        f"pipeline {overlay.name!r} stands on {overlay.base!r}, which is no level or pipeline",
-        near=near_matches(overlay.base, known),
-        owner=str(overlay.owner) if overlay.owner.name else overlay.origin or None,
-    )
-
-
-def overlay_sources(
-    pipelines: PipelineRegistry, value: Overlay | PipelineText | None
-) -> list[Source]:
-    """What overlays switch and set, outermost (strongest) first."""
-    if not isinstance(value, Overlay):
-        return []
-    sources = []
-    for overlay in overlay_chain(pipelines, value):
-        options = dict(overlay.settings)
-        if _is_level(pipelines, overlay.base):
-            options.setdefault(LEVEL, overlay.base)
-        replacements = [change.replacement or "" for change in overlay.replace]
-        sources.append(
-            Source(
-                PIPELINE,
-                options,
-                enable=(*(change.name for change in overlay.add), *replacements),
-                disable=tuple(change.name for change in (*overlay.remove, *overlay.replace)),
-                origin=f"pipeline {overlay.name}",
-            )
-        )
-    return sources
+            meant = [name] if known is None else self.standing_in(known)
+            # A replacement has its original's constraints, which may name the replacement.
+            own = declaration.name
+            found += [n for n in meant if n != own] if len(meant) > 1 else meant
+        return tuple(dict.fromkeys(found))
 
 
 def adjust(
-    passes: PassRegistry, pipelines: PipelineRegistry, value: Overlay | PipelineText | None
+    passes: PassRegistry, pipelines: PipelineRegistry, named: NamedPipeline | None
 ) -> Adjusted:
     """The declarations as a pipeline has them; every name in it must be known.
 
     Raises:
-        UnknownNameError: it names a pass that nobody registered.
+        UnknownNameError: it names a pass or pipeline that nobody registered.
+        UsageError: see `layers_of`; a stage or a repeat can't be made as it says.
     """
     by_name = {declaration.name: declaration for declaration in passes}
-    if isinstance(value, PipelineText):
-        for use in value.uses:
-            passes.entry(use.name)
-    if not isinstance(value, Overlay):
+    if named is None:
         return Adjusted(by_name)
-    adjusting = _Adjusting(passes, by_name)
-    for overlay in reversed(overlay_chain(pipelines, value)):
-        adjusting.apply(overlay)
-    return Adjusted(by_name, adjusting.replaced, adjusting.options)
+    names = PassNames(passes)
+    if isinstance(named.value, PipelineText):
+        return Adjusted(by_name, text=names.in_text(named.value), warnings=tuple(names.warnings))
+    layers = layers_of(pipelines, named.value)
+    adjusting = _Adjusting(names, pipelines, by_name)
+    sources = []
+    for at, overlay in enumerate(layers.overlays):
+        source = adjusting.apply(overlay)
+        shown = f"pipeline {overlay.name}"
+        if named.chosen and overlay is layers.overlays[-1]:
+            shown = named.shown
+        if at == 0 and LEVEL not in source.options:
+            source = replace(source, options={**source.options, LEVEL: layers.level})
+        sources.append(replace(source, origin=shown))
+    return Adjusted(
+        by_name,
+        adjusting.replaced,
+        adjusting.said,
+        adjusting.units,
+        sources=tuple(reversed(sources)),
+        target=layers.target,
+        warnings=(*layers.warnings, *names.warnings),
+    )
 
 
 class _Adjusting:
-    def __init__(self, passes: PassRegistry, by_name: dict[str, PassDeclaration]) -> None:
-        self.passes = passes
+    """Applies overlays, the weakest first, to the declarations in `by_name`."""
+
+    def __init__(
+        self, names: PassNames, pipelines: PipelineRegistry, by_name: dict[str, PassDeclaration]
+    ) -> None:
+        self.names = names
+        self.pipelines = pipelines
         self.by_name = by_name
         self.replaced: dict[str, str] = {}
-        self.options: dict[str, dict[str, str]] = {}
+        self.said: dict[str, dict[str, str]] = {}
+        self.units = Units()
 
-    def apply(self, overlay: Overlay) -> None:
-        for change in overlay.changes:
-            for name in (change.name, *change.before, *change.after):
-                self._known(name, overlay)
+    def apply(self, overlay: Overlay) -> Source:
+        """Apply one; what it switches and sets."""
+        switching = _Switching(overlay)
+        for stage in overlay.stages:
+            self._replace_stage(stage, overlay, switching)
         for change in overlay.replace:
-            self._replace(change, overlay)
-        for change in (*overlay.add, *overlay.reorder):
-            self._move(change)
-        for change in (*overlay.add, *overlay.replace):
-            name = change.replacement or change.name
-            if change.options:
-                self.options.setdefault(name, {}).update(change.options)
+            self._replace(change, overlay, switching)
+        for change in overlay.add:
+            name = self._move(change, overlay)
+            switching.on(name, change.line)
+            switching.set_options(name, change)
+        for change in overlay.reorder:
+            self._move(change, overlay)
+        for change in overlay.remove:
+            switching.off(self._known(change.name, overlay, change.line), change.line)
+        for repeat in overlay.repeat:
+            self._repeat(repeat, overlay)
+        return switching.source()
 
-    def _known(self, name: str, overlay: Overlay) -> None:
-        if name not in self.by_name:
-            error = self.passes.unknown(name)
-            error.hint = "\n  ".join(
-                filter(None, [f"given by: {overlay.origin or overlay.name}", error.hint])
-            )
-            raise error
+    def _known(self, name: str, overlay: Overlay, line: int) -> str:
+        return self.names.known(name, overlay.where(line))
 
-    def _move(self, change: Change) -> None:
-        old = self.by_name[change.name]
-        self.by_name[change.name] = replace(
-            old,
-            before=(*_without(old.before, change.after), *change.before),
-            after=(*_without(old.after, change.before), *change.after),
-            place=change.place or old.place,
-        )
+    def _move(self, change: Change, overlay: Overlay) -> str:
+        where = overlay.where(change.line)
+        name = self._known(change.name, overlay, change.line)
+        before = tuple(self._known(n, overlay, change.line) for n in change.before)
+        after = tuple(self._known(n, overlay, change.line) for n in change.after)
+        if before or after or change.place is not None:
+            self.units.detach(name)
+        self._place(name, change.place or self.by_name[name].place)
+        for other in before:
+            self._order(name, other, where, name)
+        for other in after:
+            self._order(other, name, where, name)
+        return name
 
-    def _replace(self, change: Change, overlay: Overlay) -> None:
+    def _place(self, name: str, place: Place) -> None:
+        self.by_name[name] = replace(self.by_name[name], place=place)
+
+    def _order(self, first: str, second: str, where: str, says: str) -> None:
+        """One pass before another; soft constraints that say the contrary give way."""
+        a, b = self.by_name[first], self.by_name[second]
+        a = replace(a, after=self._without(a, a.after, second))
+        b = replace(b, before=self._without(b, b.before, first))
+        if says == first:
+            a = replace(a, before=(*a.before, second))
+        else:
+            b = replace(b, after=(*b.after, first))
+        self.by_name[first], self.by_name[second] = a, b
+        self.said.setdefault(says, {})[second if says == first else first] = where
+
+    def _without(
+        self, declaration: PassDeclaration, names: tuple[str, ...], unwanted: str
+    ) -> tuple[str, ...]:
+        owner = declaration.owner
+        return tuple(n for n in names if resolve(n, owner, self.by_name) != unwanted)
+
+    def _replace(self, change: Change, overlay: Overlay, switching: _Switching) -> None:
         assert change.replacement is not None
-        self._known(change.replacement, overlay)
-        old, new = self.by_name[change.name], self.by_name[change.replacement]
-        if new.name in self.replaced and self.replaced[new.name] == old.name:
-            raise PluginError(f"{old.name!r} and {new.name!r} replace each other")
+        old = self.by_name[self._known(change.name, overlay, change.line)]
+        new = self.by_name[self._known(change.replacement, overlay, change.line)]
+        where = overlay.where(change.line)
+        said = self.said.setdefault(new.name, {})
+        for other in (*old.before, *old.after):
+            full = resolve(other, old.owner, self.by_name)
+            by = self.said.get(old.name, {}).get(other) or f"{old.name} of {old.owner}"
+            if full is not None and full not in said:
+                said[full] = f"{by}, whose place it takes by {where}"
         self.by_name[new.name] = replace(
             new,
             place=old.place,
-            before=(*new.before, *old.before),
-            after=(*new.after, *old.after),
+            before=(*new.before, *self._full(old, old.before)),
+            after=(*new.after, *self._full(old, old.after)),
         )
         self.replaced[old.name] = new.name
+        self.units.rename(old.name, new.name)
+        switching.off(old.name, change.line)
+        switching.on(new.name, change.line)
+        switching.set_options(new.name, change)
+
+    def _full(self, owner: PassDeclaration, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Constraints as another pass may take them over: with full names."""
+        return tuple(resolve(name, owner.owner, self.by_name) or name for name in names)
+
+    # ---- units ---------------------------------------------------------------------------------
+
+    def _repeat(self, change: RepeatChange, overlay: Overlay) -> None:
+        where = overlay.where(change.line)
+        names = [self._known(name, overlay, change.line) for name in change.passes]
+        for name in names:
+            self.units.detach(name)
+            if change.place is not None:
+                self._place(name, change.place)
+        places = {str(self.by_name[n].place): n for n in names}
+        if len(places) > 1:
+            shown = ", ".join(f"{name} in {place}" for place, name in places.items())
+            raise UsageError(
+                f"{where}: a repeat runs passes of one stage, and these stand apart: {shown}",
+                hint="stage = ... moves all of them to one",
+            )
+        repeat = Repeat(self.units.next_id(), change.limit)
+        uses = tuple(PassUse(name, repeat=repeat) for name in names)
+        self.units.lead(Unit(uses, tuple(names)))
+
+    def _replace_stage(self, change: StageChange, overlay: Overlay, switching: _Switching) -> None:
+        where = overlay.where(change.line)
+        text = self._stage_text(change, where)
+        written = [
+            use for use in text.uses if (use.place or self.by_name[use.name].place) == change.place
+        ]
+        if not written:
+            there = dict.fromkeys(str(u.place or self.by_name[u.name].place) for u in text.uses)
+            raise UsageError(
+                f"{where}: pipeline {change.pipeline!r} has nothing in {change.place}",
+                hint=f"it has passes in: {', '.join(there) or 'no stage'}",
+            )
+        names = list(dict.fromkeys(use.name for use in written))
+        for name in sorted(self.by_name):
+            if self.by_name[name].place == change.place and name not in names:
+                switching.off(name, change.line)
+        for name in names:
+            self.units.detach(name)
+            self._place(name, change.place)
+            switching.on(name, change.line)
+        for at, name in enumerate(names):
+            # Soft constraints among them say nothing: their order is written.
+            for later in names[at + 1 :]:
+                self._order(name, later, where, name)
+        for use in written:
+            if sum(other.name == use.name for other in written) == 1:
+                switching.weakly(use)
+        self.units.lay(written)
+
+    def _stage_text(self, change: StageChange, where: str) -> PipelineText:
+        name, warning = self.pipelines.current(change.pipeline)
+        if warning is not None:
+            self.names.warn(f"{where}: {warning}")
+        if name not in self.pipelines:
+            error = self.pipelines.unknown(name)
+            raise _named_by(error, where)
+        value = self.pipelines.get(name)
+        if not isinstance(value, PipelineText):
+            raise UsageError(
+                f"{where}: pipeline {name!r} is an overlay, and a stage is replaced by what a"
+                " pipeline text has in it",
+                owner=str(value.owner) if value.owner.name else None,
+                hint="register it with pipelines.add_text(name, text)",
+            )
+        return self.names.in_text(value, f"pipeline {name!r}, taken by {where}")
 
 
-def _without(names: tuple[str, ...], unwanted: tuple[str, ...]) -> tuple[str, ...]:
-    """A reorder may turn a declared soft constraint round."""
-    return tuple(name for name in names if name not in unwanted)
+class _Switching:
+    """What one overlay switches and sets; a pass that it names beats a stage that it empties."""
+
+    def __init__(self, overlay: Overlay) -> None:
+        self.overlay = overlay
+        self.switched: dict[str, bool] = {}
+        self.options: dict[str, str] = {}
+        self.origins: dict[str, str] = {}
+        for name, value in overlay.settings.items():
+            line = overlay.lines.get(f"set.{name}", 0)
+            self.origins[name] = f"{overlay.where(line)}: {name}={value}"
+
+    def on(self, name: str, line: int) -> None:
+        self._switch(name, True, line)
+
+    def off(self, name: str, line: int) -> None:
+        self._switch(name, False, line)
+
+    def _switch(self, name: str, runs: bool, line: int) -> None:
+        self.switched[name] = runs
+        self.origins[f"{'enable' if runs else 'disable'} {name}"] = self.overlay.where(line)
+
+    def set_options(self, name: str, change: Change) -> None:
+        for field_name, value in change.options.items():
+            full = f"{name}.{field_name}"
+            self.options[full] = value
+            self.origins[full] = f"{self.overlay.where(change.line)}: {full}={value}"
+
+    def weakly(self, use: PassUse) -> None:
+        """Options in a stage's text, which what the overlay sets itself beats."""
+        for field_name, value in use.options:
+            self.options.setdefault(f"{use.name}.{field_name}", value)
+
+    def source(self) -> Source:
+        return Source(
+            PIPELINE,
+            {**self.options, **self.overlay.settings},
+            enable=tuple(sorted(name for name, runs in self.switched.items() if runs)),
+            disable=tuple(sorted(name for name, runs in self.switched.items() if not runs)),
+            origins=self.origins,
+        )
+
+
+def _named_by(error: GeError, where: str) -> GeError:
+    error.hint = "\n  ".join(filter(None, [f"named by: {where}", error.hint]))
+    return error

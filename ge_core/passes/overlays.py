@@ -1,40 +1,26 @@
-"""Overlays: a pipeline as changes to another one (add, remove, replace, reorder, set), in TOML.
+"""Overlays: a pipeline as changes to another one, as values.
 
-name = "acme-npu"
-base = "O3"            # a level, a level set, or another pipeline
-target = "acme-npu"
+    Overlay(
+        "acme-npu",
+        base="O3",
+        target="acme-npu",
+        add=(Change("acme.DropNoOpCast", before=("ConcatNotaskPass",)),),
+        remove=(Change("ReorderForMemoryPass"),),
+        settings={"acme.DropNoOpCast.limit": "100"},
+    )
 
-[[add]]
-pass = "acme.DropNoOpCast"
-before = "ConcatNotaskPass"
-
-[[remove]]
-pass = "ReorderForMemoryPass"
-
-[[replace]]
-pass = "GreedyPass"
-with = "acme.GreedyPass"
-
-[[reorder]]
-pass = "PackNotaskPass"
-before = "ConcatNotaskPass"
-
-[set]
-"ge.exec.inputReuseMemIndexes" = "0"
-"acme.DropNoOpCast.limit" = 100
+`ge_core.passes.overlay_files` reads the same from TOML.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
-from ge_core.errors import InputFileError, UnknownNameError, near_matches
 from ge_core.passes.stages import Place
 from ge_core.registry import NOBODY, Owner
+
+DEFAULT_BASE = "O3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +32,7 @@ class Change:
         before, after: its place among others, of an add or reorder.
         place: another stage than it declares, of an add or reorder.
         options: of the pass, of an add or replace.
+        line: in the file, 0 where there is none.
     """
 
     name: str
@@ -54,14 +41,49 @@ class Change:
     place: Place | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     replacement: str | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StageChange:
+    """A whole stage that is replaced by what a named pipeline text has in it."""
+
+    place: Place
+    pipeline: str
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatChange:
+    """Passes of one stage that become a fixed point: in this order, at most `limit` times.
+
+    Attributes:
+        place: moves them there first.
+    """
+
+    passes: tuple[str, ...]
+    limit: int
+    place: Place | None = None
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """A pipeline as changes to its base."""
+    """A pipeline as changes to its base.
+
+    Attributes:
+        base: a level, a level set or another overlay; None for that of what it includes, else O3.
+        target: the device that it is made for.
+        settings: options by name, `Pass.field` and `Pass` (on, off) among them.
+        include: other overlays whose changes come before its own: names of pipelines, or overlays.
+        stages: stages that are replaced as a whole.
+        origin: the file or resource that it was read from.
+        summary: one line for listings.
+        lines: where `base`, `include[0]`, `set.NAME`, ... stand in the file.
+    """
 
     name: str
-    base: str = "O3"
+    base: str | None = None
     target: str | None = None
     add: tuple[Change, ...] = ()
     remove: tuple[Change, ...] = ()
@@ -70,129 +92,25 @@ class Overlay:
     settings: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
     owner: Owner = NOBODY
+    include: tuple[str | Overlay, ...] = ()
+    stages: tuple[StageChange, ...] = ()
+    repeat: tuple[RepeatChange, ...] = ()
+    summary: str = ""
+    lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """All changes to passes."""
+        """All changes to single passes."""
         return (*self.add, *self.remove, *self.replace, *self.reorder)
 
+    @property
+    def shown(self) -> str:
+        """What a user reads of it: the file, or its name and whose it is."""
+        if self.origin:
+            return self.origin
+        owner = f" ({self.owner})" if self.owner.name else ""
+        return f"pipeline {self.name}{owner}"
 
-_KEYS = {
-    "add": ("pass", "before", "after", "stage", "options"),
-    "remove": ("pass",),
-    "replace": ("pass", "with", "options"),
-    "reorder": ("pass", "before", "after", "stage"),
-}
-_TOP = ("name", "base", "target", *_KEYS, "set")
-
-
-def read_overlay_file(path: Path) -> Overlay:
-    """An overlay from a TOML file; `InputFileError` names file and field."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputFileError(f"can't be read: {error.strerror}", file=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise InputFileError(f"is not TOML: {error}", file=str(path)) from error
-    return read_overlay(text, str(path), default_name=path.stem)
-
-
-def read_overlay(text: str, origin: str, default_name: str | None = None) -> Overlay:
-    """An overlay from TOML; `origin` is named in errors.
-
-    Raises:
-        InputFileError: malformed TOML, an unknown key or a value of the wrong type.
-    """
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputFileError(f"is not TOML: {error}", file=origin) from error
-    reader = _Reader(origin)
-    reader.known(table, _TOP, None)
-    name = reader.text(table, "name", None) or default_name
-    if name is None:
-        raise InputFileError("is missing", file=origin, field="name")
-    return Overlay(
-        name=name,
-        base=reader.text(table, "base", None) or "O3",
-        target=reader.text(table, "target", None),
-        add=reader.changes(table, "add"),
-        remove=reader.changes(table, "remove"),
-        replace=reader.changes(table, "replace"),
-        reorder=reader.changes(table, "reorder"),
-        settings=reader.texts(table, "set", "set"),
-        origin=origin,
-    )
-
-
-class _Reader:
-    """Reads parts of one file; its errors name the file and the field."""
-
-    def __init__(self, origin: str) -> None:
-        self.origin = origin
-
-    def error(self, problem: str, field: str, **about: Any) -> InputFileError:
-        return InputFileError(problem, file=self.origin, field=field, **about)
-
-    def known(self, table: Mapping[str, Any], keys: tuple[str, ...], where: str | None) -> None:
-        for key in table:
-            if key not in keys:
-                name = key if where is None else f"{where}.{key}"
-                raise self.error("is no key of a pipeline", name, near=near_matches(key, keys))
-
-    def text(self, table: Mapping[str, Any], key: str, where: str | None) -> str | None:
-        value = table.get(key)
-        if value is not None and not isinstance(value, str):
-            raise self.error(f"{value!r} is not a text", key if where is None else f"{where}.{key}")
-        return value
-
-    def names(self, table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-        value = table.get(key, [])
-        names = [value] if isinstance(value, str) else value
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise self.error(f"{value!r} is neither a name nor a list of names", f"{where}.{key}")
-        return tuple(names)
-
-    def texts(self, table: Mapping[str, Any], key: str, where: str) -> dict[str, str]:
-        value = table.get(key, {})
-        if not isinstance(value, dict):
-            raise self.error(f"{value!r} is not a table", where)
-        return {name: self.option(member, f"{where}.{name}") for name, member in value.items()}
-
-    def option(self, value: Any, where: str) -> str:
-        # Options are texts; TOML's own numbers and truth values are easier to write.
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if isinstance(value, (str, int, float)):
-            return str(value)
-        raise self.error(f"{value!r} is neither text, number nor truth value", where)
-
-    def changes(self, table: Mapping[str, Any], key: str) -> tuple[Change, ...]:
-        entries = table.get(key, [])
-        if not isinstance(entries, list):
-            raise self.error(f"is not a list; write [[{key}]]", key)
-        return tuple(self.change(entry, key, f"{key}[{at}]") for at, entry in enumerate(entries))
-
-    def change(self, entry: Any, kind: str, where: str) -> Change:
-        if not isinstance(entry, dict):
-            raise self.error(f"{entry!r} is not a table", where)
-        self.known(entry, _KEYS[kind], where)
-        name = self.text(entry, "pass", where)
-        if not name:
-            raise self.error("is missing", f"{where}.pass")
-        replacement = self.text(entry, "with", where)
-        if kind == "replace" and not replacement:
-            raise self.error("is missing", f"{where}.with")
-        stage = self.text(entry, "stage", where)
-        try:
-            place = None if stage is None else Place.of(stage)
-        except UnknownNameError as error:
-            raise self.error(error.message, f"{where}.stage", near=error.near) from error
-        return Change(
-            name=name,
-            before=self.names(entry, "before", where),
-            after=self.names(entry, "after", where),
-            place=place,
-            options=self.texts(entry, "options", f"{where}.options"),
-            replacement=replacement,
-        )
+    def where(self, line: int) -> str:
+        """The file and line, or what is known of them."""
+        return f"{self.origin}:{line}" if self.origin and line else self.shown

@@ -2,101 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
-from ge_core.errors import PluginError, UsageError
-from ge_core.passes.base import Pass
-from ge_core.passes.claim_plan import ClaimPlan, ClaimPlanner
-from ge_core.passes.levels import WorkingLevel
-from ge_core.passes.options import OptionRegistry, OptionValues
+from ge_core.errors import OptionError, PluginError, UsageError
+from ge_core.passes.claim_plan import ClaimPlanner
 from ge_core.passes.ordering import arrange, resolve
-from ge_core.passes.overlay_plan import Adjusted, adjust, overlay_sources
+from ge_core.passes.overlay_plan import Adjusted, adjust
 from ge_core.passes.overlays import Overlay
-from ge_core.passes.pass_options import changed_options, read_options
-from ge_core.passes.pipeline_text import PassUse, PipelineText
-from ge_core.passes.pipelines import NamedPipeline, PipelineRegistry
-from ge_core.passes.precedence import (
-    LEVEL,
-    PIPELINE,
-    STRENGTH,
-    Because,
-    Decision,
-    Settings,
-    Source,
-    settle,
-)
-from ge_core.passes.registry import PassDeclaration, PassRegistry
-from ge_core.passes.stages import PLACES, Place
-
-
-@dataclass(frozen=True)
-class Catalog:
-    """What there is to plan with.
-
-    Attributes:
-        capabilities: what passes may require (`read_write`, ...) and is there.
-    """
-
-    passes: PassRegistry
-    options: OptionRegistry
-    pipelines: PipelineRegistry = field(default_factory=PipelineRegistry)
-    capabilities: Collection[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Scheduled:
-    """One pass that runs: where, and with which option values."""
-
-    declaration: PassDeclaration
-    place: Place
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The pass's name."""
-        return self.declaration.name
-
-    def make(self) -> Pass:
-        """The pass, ready to run."""
-        return self.declaration.make(**self.options)
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """What runs, in order, and why.
-
-    Attributes:
-        decisions: of every registered pass, by name.
-        declarations: every registered pass, as the pipeline has it, by name.
-        target: the target that the pipeline asks for.
-        pipeline: the name of the pipeline in force; the level's where none was given.
-        claims: what the passes rely on, establish, invalidate and preserve.
-    """
-
-    level: WorkingLevel
-    options: OptionValues
-    passes: tuple[Scheduled, ...]
-    decisions: Mapping[str, Decision]
-    declarations: tuple[PassDeclaration, ...]
-    pipeline: str
-    target: str | None = None
-    warnings: tuple[str, ...] = ()
-    claims: ClaimPlan = field(default_factory=ClaimPlan)
-
-    def text(self) -> PipelineText:
-        """The schedule as a pipeline: it runs the same passes in the same order."""
-        return PipelineText(
-            tuple(
-                PassUse(
-                    step.name,
-                    tuple(changed_options(step.declaration, step.options).items()),
-                    step.place,
-                )
-                for step in self.passes
-            )
-        )
+from ge_core.passes.pass_names import unknown_pass, without_prefix
+from ge_core.passes.pipeline_text import PipelineText
+from ge_core.passes.pipelines import NamedPipeline
+from ge_core.passes.precedence import LEVEL, Because, Decision, Settings, Source, settle
+from ge_core.passes.registry import PassDeclaration
+from ge_core.passes.schedule import Catalog as Catalog
+from ge_core.passes.schedule import Schedule as Schedule
+from ge_core.passes.schedule import Scheduled as Scheduled
+from ge_core.passes.steps import PIPELINE_RANK, lay_out
 
 
 def plan_passes(
@@ -105,36 +27,39 @@ def plan_passes(
     pipeline: str | NamedPipeline | None = None,
     *,
     exact: bool = False,
+    fallback: NamedPipeline | None = None,
 ) -> Schedule:
     """Decide what runs.
 
     Args:
         pipeline: a pipeline's name, file or text; also found where the level names an overlay.
         exact: run what a pipeline text says and nothing else, required passes included.
+        fallback: the pipeline where none is given, as a pipeline or as the level.
 
     Raises:
         OptionError, UnknownNameError, UsageError: what a user gave can't be understood or met.
         PluginError: constraints of passes contradict each other, or a needed one is missing.
     """
-    named = _by_name(catalog, pipeline)
+    warnings: list[str] = []
+    named = pipeline
+    if isinstance(named, str):
+        named = catalog.pipelines.select(named, warnings)
     if named is None:
-        named = _by_level(catalog, sources)
+        level, named = _by_level(catalog, sources, warnings)
         if named is not None:
             # The level is what the overlay stands on: it says so itself.
-            sources = [_without_level(source, named.name) for source in sources]
-    value = None if named is None else named.value
-    adjusted = adjust(catalog.passes, catalog.pipelines, value)
-    overlays = overlay_sources(catalog.pipelines, value)
+            sources = [_without_level(source, level) for source in sources]
+        named = named or fallback
+    adjusted = adjust(catalog.passes, catalog.pipelines, named)
     settings = settle(
-        [*sources, *overlays],
+        [*sources, *adjusted.sources],
         catalog.options,
         catalog.passes,
         catalog.pipelines.levels,
-        [f"{e.name} ({e.owner})" for e in catalog.pipelines.entries() if is_overlay(e.value)],
+        [f"{entry.name} ({entry.owner})" for entry in catalog.pipelines.overlays()],
     )
-    planner = _Planner(catalog, settings, adjusted)
-    text = value if isinstance(value, PipelineText) else None
-    steps = planner.plan(text, exact)
+    planner = _Planner(catalog, settings, adjusted, "pipeline" if named is None else named.shown)
+    steps = planner.plan(exact)
     claims = planner.claims.plan(steps, planner.decisions, planner.standing_in)
     return Schedule(
         level=settings.level,
@@ -143,32 +68,40 @@ def plan_passes(
         decisions=planner.decisions,
         declarations=tuple(adjusted.declarations),
         pipeline=settings.level.name if named is None else named.name,
-        target=value.target if isinstance(value, Overlay) else None,
-        warnings=(*settings.warnings, *planner.warnings, *claims.warnings),
+        target=adjusted.target,
+        warnings=tuple(
+            dict.fromkeys(
+                [
+                    *warnings,
+                    *adjusted.warnings,
+                    *settings.warnings,
+                    *planner.warnings,
+                    *claims.warnings,
+                ]
+            )
+        ),
         claims=claims,
     )
 
 
-_PIPELINE_RANK = STRENGTH.index(PIPELINE)
-
-
-def _by_name(catalog: Catalog, pipeline: str | NamedPipeline | None) -> NamedPipeline | None:
-    return catalog.pipelines.select(pipeline) if isinstance(pipeline, str) else pipeline
-
-
-def is_overlay(value: object) -> bool:
-    """Whether a pipeline may be given as a level."""
-    return isinstance(value, Overlay)
-
-
-def _by_level(catalog: Catalog, sources: Sequence[Source]) -> NamedPipeline | None:
-    """The overlay that the strongest level names, where it is not a level set."""
+def _by_level(
+    catalog: Catalog, sources: Sequence[Source], warnings: list[str]
+) -> tuple[str, NamedPipeline | None]:
+    """The strongest level, and the overlay that it names where it is no level set."""
     ranked = sorted(sources, key=lambda source: source.rank)
-    level = next((s.options[LEVEL] for s in ranked if LEVEL in s.options), None)
+    source = next((s for s in ranked if LEVEL in s.options), None)
     pipelines = catalog.pipelines
-    if level is None or level not in pipelines or level in pipelines.levels:
-        return None
-    return pipelines.select(level) if is_overlay(pipelines.get(level)) else None
+    level = "" if source is None else str(source.options[LEVEL])
+    if source is None or level in pipelines.levels or pipelines.current(level)[0] not in pipelines:
+        return level, None
+    named = pipelines.select(level, warnings)
+    if not isinstance(named.value, Overlay):
+        raise OptionError(
+            f"value {level!r} for option {LEVEL} is not a level",
+            hint=f"given by: {source.given(LEVEL)}\n  {level} is a pipeline text ({named.origin}):"
+            " give it as the pipeline",
+        )
+    return level, named
 
 
 def _without_level(source: Source, level: str) -> Source:
@@ -178,24 +111,29 @@ def _without_level(source: Source, level: str) -> Source:
 
 
 class _Planner:
-    def __init__(self, catalog: Catalog, settings: Settings, adjusted: Adjusted) -> None:
+    def __init__(
+        self, catalog: Catalog, settings: Settings, adjusted: Adjusted, shown: str
+    ) -> None:
         self.catalog = catalog
         self.settings = settings
         self.adjusted = adjusted
+        self.shown = shown
         self.decisions: dict[str, Decision] = {}
         self.warnings: list[str] = []
         self.claims = ClaimPlanner(catalog.passes, catalog.capabilities)
 
-    def plan(self, text: PipelineText | None, exact: bool) -> tuple[Scheduled, ...]:
+    def plan(self, exact: bool) -> tuple[Scheduled, ...]:
         order = arrange(self.adjusted.items())
+        text = self.adjusted.text
         for declaration in self.adjusted.declarations:
             decision = self.settings.decide(declaration)
             if text is not None:
-                decision = _by_text(declaration, decision, text, exact)
+                decision = _by_text(declaration, decision, text, exact, self.shown)
             self.decisions[declaration.name] = decision
         self._drop_what_lacks_something(order)
-        steps = self._steps(order, text)
+        steps = lay_out(order, self.adjusted, self.decisions, self.settings)
         self._check_needs(steps)
+        self._warn_of_short_names(steps)
         self.decisions = {name: self.decisions[name] for name in sorted(self.decisions)}
         return steps
 
@@ -217,7 +155,7 @@ class _Planner:
         for need in declaration.needs:
             found = resolve(need, declaration.owner, self.adjusted.by_name)
             if found is None:
-                error = self.catalog.passes.unknown(need)
+                error = unknown_pass(self.catalog.passes, need)
                 raise PluginError(
                     f"pass {declaration.name!r} needs {need!r}, which is not there",
                     near=error.near,
@@ -260,53 +198,34 @@ class _Planner:
                     )
             ran.add(step.name)
 
-    # ---- order and options ---------------------------------------------------------------------
-
-    def _steps(self, order: Sequence[str], text: PipelineText | None) -> tuple[Scheduled, ...]:
-        written: list[Scheduled] = []
-        last = PLACES[0]
-        for use in text.uses if text is not None else ():
-            declaration = self.adjusted.get(use.name)
-            place = use.place or declaration.place
-            if place.rank < last.rank:
-                if use.place is not None:
-                    raise UsageError(f"the pipeline writes {place} after {last}, which is later")
-                place = last
-            last = place
-            if self.decisions[use.name].runs:
-                written.append(self._step(declaration, place, dict(use.options)))
-        listed = {step.name for step in written}
-        others = [
-            self._step(self.adjusted.get(name), self.adjusted.get(name).place, {})
-            for name in order
-            if self.decisions[name].runs and name not in listed
-        ]
-        # Stable: what is written keeps its order, and the rest follows it inside each place.
-        return tuple(sorted([*written, *others], key=lambda step: step.place.rank))
-
-    def _step(
-        self, declaration: PassDeclaration, place: Place, written: Mapping[str, str]
-    ) -> Scheduled:
-        given = self.settings.pass_options.get(declaration.name, {})
-        overlaid = self.adjusted.options.get(declaration.name, {})
-        texts = {name: value.value for name, value in given.items()}
-        for name, value in {**overlaid, **written}.items():
-            if name not in given or given[name].rank >= _PIPELINE_RANK:
-                texts[name] = value
-        return Scheduled(declaration, place, read_options(declaration, texts))
+    def _warn_of_short_names(self, steps: Sequence[Scheduled]) -> None:
+        """A soft constraint may name what isn't there; another's pass without its prefix is."""
+        for step in steps:
+            declaration = step.declaration
+            for label, names in (("before", declaration.before), ("after", declaration.after)):
+                for name in names:
+                    if resolve(name, declaration.owner, self.adjusted.by_name) is not None:
+                        continue
+                    meant = without_prefix(self.catalog.passes, name)
+                    if meant:
+                        shown = " or ".join(f"{d.name} ({d.owner})" for d in meant)
+                        self.warnings.append(
+                            f"pass {declaration.name} ({declaration.owner}) says {label} {name},"
+                            f" which is no pass: is {shown} meant?"
+                        )
 
 
 def _by_text(
-    declaration: PassDeclaration, decision: Decision, text: PipelineText, exact: bool
+    declaration: PassDeclaration, decision: Decision, text: PipelineText, exact: bool, shown: str
 ) -> Decision:
     """A pipeline text's say: between the arguments and the rest."""
     name = declaration.name
-    if decision.rank is not None and decision.rank < _PIPELINE_RANK and not exact:
+    if decision.rank is not None and decision.rank < PIPELINE_RANK and not exact:
         return decision
     listed = any(use.name == name for use in text.uses)
     if not listed and declaration.required and not exact:
-        because = Because("pipeline", "required", "not written, and can't be left out")
+        because = Because(shown, "required", "not written, and can't be left out")
         return replace(decision, runs=True, because=(because, *decision.because))
     rule = "written in the pipeline" if listed else "not written in the pipeline"
-    because = Because("pipeline", rule, name)
-    return Decision(name, listed, (because, *decision.because), _PIPELINE_RANK)
+    because = Because(shown, rule, name)
+    return Decision(name, listed, (because, *decision.because), PIPELINE_RANK)

@@ -115,7 +115,62 @@ def test_a_constraint_against_the_stages_is_an_error() -> None:
         arrange(items)
 
 
-def test_an_item_that_names_itself_is_a_cycle() -> None:
-    """The smallest one."""
-    with pytest.raises(PluginError, match="a -> a"):
-        arrange([Item("a", before=("a",))])
+@pytest.mark.parametrize("label", ["before", "after", "needs"])
+def test_an_item_that_names_itself(label: str) -> None:
+    """Refused with the constraint and its owner; its short name means it too."""
+    for name in ("a", "acme.a"):
+        item = Item("acme.a", owner=ACME, **{label: (name,)})  # type: ignore[arg-type]
+        with pytest.raises(PluginError, match=f"'acme.a' says {label} 'acme.a', which is itself"):
+            arrange([item])
+
+
+def test_who_says_a_constraint() -> None:
+    """A pipeline may say one about another's pass; cycles and clashes of places name it."""
+    said = {"b": "npu.toml:7"}
+    with pytest.raises(PluginError, match=r"a says before b \(npu\.toml:7\)"):
+        arrange([Item("a", before=("b",), said=said), Item("b", before=("a",))])
+    items = [Item("a", rank=1, place="LATE", before=("b",), said=said), Item("b", place="EARLY")]
+    with pytest.raises(PluginError, match=r"said by: npu\.toml:7"):
+        arrange(items)
+
+
+def test_a_short_name_is_a_full_one_where_there_is_one() -> None:
+    """acme's `after=["X"]` means X, and acme.X only where no X is installed."""
+    item = Item("acme.A", after=("X",), owner=ACME)
+    assert ["X", "acme.A", "acme.X"] == arrange([item, Item("acme.X", owner=ACME), Item("X")])
+    assert ["acme.X", "acme.A"] == arrange([item, Item("acme.X", owner=ACME)])
+
+
+# ---- groups --------------------------------------------------------------------------------------
+
+
+def test_a_group_stays_together_in_its_order() -> None:
+    """It stands where its first member would; constraints of members hold for all of it."""
+    group = Item.group([Item("d"), Item("b")])
+    assert ["a", "c", "d", "b", "e"] == arrange([Item("a"), Item("c"), Item("e"), group])
+    assert ["d", "b", "a"] == arrange([Item("a", after=("b",)), group])
+    inner = Item.group([Item("d", after=("z",)), Item("b", before=("d", "a"))])
+    assert ["z", "d", "b", "a"] == arrange([Item("a"), Item("z"), inner])
+
+
+def test_nothing_fits_between_the_members_of_a_group() -> None:
+    """A pass that must is a cycle, and the group is shown as one."""
+    group = Item.group([Item("d"), Item("b")])
+    with pytest.raises(PluginError, match=r"\(d,b\) -> m -> \(d,b\)"):
+        arrange([group, Item("m", after=("d",), before=("b",))])
+
+
+@given(solvable(), st.integers(2, 4))
+def test_members_of_a_group_are_neighbours(items: list[Item], size: int) -> None:
+    """All other constraints still hold, or the error says that they can't."""
+    first = [item for item in items if item.rank == items[0].rank][:size]
+    group = Item.group(first)
+    try:
+        order = arrange([group, *(item for item in items if item not in first)])
+    except PluginError:
+        return
+    at = order.index(first[0].name)
+    inside = [item.name for item in first]
+    assert inside == order[at : at + len(first)]
+    broken = [p for p in violated(order, items) if not set(p) <= set(inside)]
+    assert [] == broken

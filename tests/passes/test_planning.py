@@ -11,7 +11,7 @@ import pytest
 from ge_core.errors import OptionError, PluginError, UnknownNameError, UsageError
 from ge_core.ir import Graph
 from ge_core.passes import GraphPass, Level, PassContext, Stage
-from ge_core.passes.overlays import read_overlay
+from ge_core.passes.overlay_files import read_overlay
 from ge_core.passes.pipelines import PipelineRegistry
 from ge_core.passes.planning import Catalog, Schedule, plan_passes
 from ge_core.passes.precedence import Source
