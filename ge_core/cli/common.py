@@ -106,14 +106,46 @@ output_format = click.option(
 )
 
 
+def settings_of(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Options and switches as the flags have them, and how each was written.
+
+    Raises:
+        UsageError: an option is set to two values.
+    """
+    options: dict[str, str] = {}
+    origins: dict[str, str] = {}
+    for name, value in flags["settings"]:
+        if options.setdefault(name, value) != value:
+            raise _twice(origins[name], f"--set {name}={value}")
+        origins[name] = f"--set {name}={value}"
+    level = flags["level"]
+    if level is not None:
+        written = f"-O {level}"
+        if options.get("ge.oo.level", level) != level:
+            raise _twice(written, origins["ge.oo.level"])
+        origins["ge.oo.level"] = written
+    for verb in ("enable", "disable"):
+        origins.update({f"{verb} {name}": f"--{verb} {name}" for name in flags[verb]})
+    return {
+        "level": level,
+        "options": options,
+        "enable": flags["enable"],
+        "disable": flags["disable"],
+        "origins": origins,
+    }
+
+
+def _twice(one: str, other: str) -> Exception:
+    from ge_core.errors import UsageError
+
+    return UsageError("an option is given twice, with two values", hint=f"given by: {one}, {other}")
+
+
 def requested(ctx: click.Context, flags: Mapping[str, Any]) -> dict[str, Any]:
     """The keyword arguments of `ge_core.compile` that the flags stand for."""
     return {
-        "level": flags["level"],
+        **settings_of(flags),
         "input_shapes": dict(flags["input_shapes"]),
-        "options": dict(flags["settings"]),
-        "enable": flags["enable"],
-        "disable": flags["disable"],
         "pipeline": flags["pipeline"],
         "target": flags["target"],
         "assigner": flags["assigner"],

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from ge_core.cli.common import SettingParam, output_format, print_json
+from ge_core.cli.common import SettingParam, output_format, print_json, settings_of
 from ge_core.cli.listing import owned, registries
 from ge_core.cli.tables import show
 
@@ -50,7 +50,11 @@ def show_command(ctx: click.Context, /, name: str, form: str) -> None:
     """Show one pass: constraints, options with their help, reason codes."""
     from ge_core.passes.pass_options import describe_options
 
-    declaration = registries(ctx).passes.get(name)
+    passes = registries(ctx).passes
+    name, warning = passes.current(name)
+    if warning is not None:
+        click.echo(f"warning: {warning}", err=True)
+    declaration = passes.get(name)
     facts = _row(declaration)
     del facts["rank"]
     facts["options"] = [
@@ -97,14 +101,11 @@ def why_command(ctx: click.Context, /, name: str, form: str, **flags: Any) -> No
 
     strict = bool((ctx.find_root().obj or {}).get("strict_plugins"))
     kernel = default_kernel(strict=strict)
+    name, warning = kernel.registries.passes.current(name)
+    if warning is not None:
+        click.echo(f"warning: {warning}", err=True)
     kernel.registries.passes.get(name)
-    request = CompileRequest(
-        level=flags["level"],
-        options=dict(flags["settings"]),
-        enable=flags["enable"],
-        disable=flags["disable"],
-        pipeline=flags["pipeline"],
-    )
+    request = CompileRequest(**settings_of(flags), pipeline=flags["pipeline"])
     decision = schedule_for(kernel, request).decisions[name]
     if form == "json":
         because = [step.to_json() for step in decision.because]

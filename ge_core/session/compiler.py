@@ -182,8 +182,7 @@ class _Compile:
     def _baseline(self) -> Graph:
         """The graph as level O1 leaves it: what the peak is compared with."""
         graph = clone(self.original)
-        request = replace(self.request, level="O1", enable=(), pipeline=None)
-        schedule = schedule_for(self.kernel, request)
+        schedule = schedule_for(self.kernel, self.request.at_level("O1"))
         environment = self.kernel.environment(graph, schedule, self.target)
         until = {Stage.MEM_ASSIGN, Stage.OFFSETS, Stage.TASK_GEN, Stage.CHECK}
         steps = tuple(step for step in schedule.passes if step.place.stage not in until)

@@ -33,6 +33,7 @@ def compile(
     strict_plugins: bool = False,
     prove: bool = True,
     op_traits: Sequence[Path | str] = (),
+    origins: Mapping[str, str] | None = None,
 ) -> Result:
     """Remove copies, plan the memory, and prove the result.
 
@@ -51,6 +52,8 @@ def compile(
         strict_plugins: fail where an installed plugin failed to load.
         prove: whether to run the proof.
         op_traits: TOML files that say what ops do with memory which no plugin declares.
+        origins: how options (by name) and passes (`enable NAME`, `disable NAME`) were given, for
+            messages: `{"ge.oo.level": "-O O5"}`.
 
     Returns:
         The result; `result.check_proof()` raises where the proof failed.
@@ -67,6 +70,7 @@ def compile(
         options=dict(options or {}),
         enable=_names(enable),
         disable=_names(disable),
+        origins=dict(origins or {}),
         pipeline=pipeline,
         target=target,
         assigner=assigner,

@@ -148,19 +148,32 @@ def _project(config: ProjectConfig) -> list[Source]:
     options = config.options()
     if config.level is not None:
         options.setdefault("ge.oo.level", config.level)
-    return [Source(PROJECT, options, config.enable, config.disable, str(config.file))]
+    return [
+        Source(
+            PROJECT,
+            options,
+            config.enable,
+            config.disable,
+            str(config.file),
+            folder=config.folder,
+        )
+    ]
 
 
 def _environment(environ: Mapping[str, str]) -> list[Source]:
-    options = {
-        name.removeprefix(ENVIRONMENT_PREFIX).replace("__", "."): value
-        for name, value in sorted(environ.items())
+    variables = {
+        name.removeprefix(ENVIRONMENT_PREFIX).replace("__", "."): name
+        for name in sorted(environ)
         if name.startswith(ENVIRONMENT_PREFIX)
     }
     # GE reads this one from the environment itself.
     if "OP_NO_REUSE_MEM" in environ:
-        options["OP_NO_REUSE_MEM"] = environ["OP_NO_REUSE_MEM"]
-    return [Source(ENVIRONMENT, options, origin="environment")] if options else []
+        variables["OP_NO_REUSE_MEM"] = "OP_NO_REUSE_MEM"
+    if not variables:
+        return []
+    options = {name: environ[variable] for name, variable in variables.items()}
+    origins = {name: f"{variable}={options[name]}" for name, variable in variables.items()}
+    return [Source(ENVIRONMENT, options, origin="environment", origins=origins)]
 
 
 _lock = threading.Lock()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ge_core.errors import UsageError
@@ -22,6 +22,7 @@ class CompileRequest:
         input_shapes: shapes of graph inputs whose file leaves dimensions open.
         options: texts by option name (`ge.*`, `owner.Pass.field`).
         enable, disable: names of passes.
+        origins: how single settings were given, for messages; see `Source.origins`.
         pipeline: a pipeline's text, name or TOML file.
         target, assigner: names, or a TOML file for the target.
         objective: `peak` never takes a higher peak than O1's for fewer copies; None leaves it to
@@ -37,6 +38,7 @@ class CompileRequest:
     options: Mapping[str, str] = field(default_factory=dict)
     enable: Sequence[str] = ()
     disable: Sequence[str] = ()
+    origins: Mapping[str, str] = field(default_factory=dict)
     pipeline: str | None = None
     target: str | None = None
     assigner: str | None = None
@@ -57,9 +59,27 @@ class CompileRequest:
             if not isinstance(value, str):
                 raise UsageError(f"option {name!r} is given {value!r}, which is no text")
 
+        written = self.options.get(LEVEL, self.level)
+        if self.level is not None and written != self.level:
+            raise UsageError(
+                f"the level is given twice, as {str(self.level)!r} and as {LEVEL}={written!r}"
+            )
+
+    def at_level(self, level: str) -> CompileRequest:
+        """The same request at another level; passes follow that, and nobody's wish to have one."""
+        options = {name: value for name, value in self.options.items() if name != LEVEL}
+        return replace(self, level=level, options=options, enable=(), pipeline=None)
+
     def source(self) -> Source:
         """The arguments as the strongest source of settings."""
         options = dict(self.options)
         if self.level is not None:
             options[LEVEL] = str(self.level)
-        return Source(ARGUMENTS, options, tuple(self.enable), tuple(self.disable), "arguments")
+        return Source(
+            ARGUMENTS,
+            options,
+            tuple(self.enable),
+            tuple(self.disable),
+            "arguments",
+            dict(self.origins),
+        )
