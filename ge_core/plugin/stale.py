@@ -1,9 +1,10 @@
 """Installed packages whose project has changed since: Python reads what was installed.
 
 The metadata of a package that was installed from a folder, editable or not, name that folder
-(`direct_url.json`). Where the project there says something else about entry points of this product,
-its name or its version, nothing of that is seen before it is installed again: a plugin that was
-just added is absent without a message, and one that was renamed fails at import.
+(`direct_url.json`); metadata that a backend left beside the code lie in it. Where the project there
+says something else about entry points of this product, its name or its version, nothing of that is
+seen before it is installed again: a plugin that was just added is absent without a message, and one
+that was renamed fails at import.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def _origin(distribution: Distribution) -> tuple[Path, bool] | None:
     """The folder that a package was installed from, and whether its code is read from there."""
     text = distribution.read_text("direct_url.json")
     if text is None:
-        return None
+        return _beside(distribution)
     try:
         document = json.loads(text)
         parts, about = urlsplit(document["url"]), document["dir_info"]
@@ -120,6 +121,19 @@ def _origin(distribution: Distribution) -> tuple[Path, bool] | None:
     except (ValueError, KeyError, TypeError, AttributeError):
         # Written by an installer, not by us: what can't be understood says nothing.
         return None
+
+
+def _beside(distribution: Distribution) -> tuple[Path, bool] | None:
+    """The project in which metadata lie (`src/acme.egg-info`), where that is what is read."""
+    if distribution.read_text("PKG-INFO") is None:
+        return None
+    code = Path(str(distribution.locate_file("")))
+    for folder in (code, code.parent):
+        project = _project(folder / "pyproject.toml")
+        if project is not None:
+            same = _canonical(str(project.get("name"))) == _canonical(distribution.metadata["Name"])
+            return (folder, True) if same else None
+    return None
 
 
 def _project(path: Path) -> dict[str, Any] | None:

@@ -229,6 +229,20 @@ def test_packages_of_others_are_not_looked_at(folder: Path, site: Path) -> None:
     assert found(site) == []
 
 
+@pytest.mark.parametrize("code", [".", "src"])
+def test_metadata_beside_the_code_are_compared_too(folder: Path, code: str) -> None:
+    """What a backend left there is read where the code's folder comes first on the path."""
+    info = folder / code / "acme_ge.egg-info"
+    info.mkdir(parents=True)
+    (info / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: acme-ge\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[ge_core.plugins.v1]\nacme = acme_ge\n")
+    assert found(folder / code) == []
+    edit(folder, 'acme = "acme_ge"', 'acme = "acme_ge.plugin"')
+    assert [one.command for one in found(folder / code)] == [f"pip install -e {folder}"]
+    edit(folder, 'name = "acme-ge"', 'name = "somebody-else"')
+    assert found(folder / code) == []
+
+
 def test_the_first_of_a_name_counts(folder: Path, site: Path, tmp_path: Path) -> None:
     """As it does for imports; the other one is hidden."""
     hidden = tmp_path / "hidden"
