@@ -69,8 +69,9 @@ format: $(STAMP)  ## rewrite the sources in the project's format
 	$(PY) -m ruff check --fix .
 
 .PHONY: types
-types: $(STAMP)  ## check types, strictly
+types: $(STAMP)  ## check types, strictly, and those of the documentation's code
 	$(PY) -m mypy $(SOURCES)
+	$(PY) -m scripts.snippet_types
 
 .PHONY: layers
 layers: $(STAMP)  ## check who may import whom

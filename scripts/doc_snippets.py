@@ -55,6 +55,11 @@ class Block:
     span: tuple[int, int]
 
     @property
+    def lines(self) -> range:
+        """The lines that it takes, its fences among them."""
+        return range(self.line, self.line + self.text.count("\n") + 2)
+
+    @property
     def title(self) -> str | None:
         """The file that it becomes."""
         found = TITLE.search(self.info)

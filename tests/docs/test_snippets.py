@@ -27,6 +27,20 @@ def test_every_command_block_is_a_console() -> None:
     assert [] == unrun
 
 
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_block_escapes_the_runner(path: Path) -> None:
+    """Every fence begins a line, has a language, and is a block that the runner knows."""
+    text = path.read_text(encoding="utf-8")
+    known = {line for block in blocks(text) for line in block.lines}
+    fences = [
+        at
+        for at, line in enumerate(text.splitlines(), start=1)
+        if line.lstrip(" >*").startswith(("```", "~~~"))
+    ]
+    assert [] == [at for at in fences if at not in known]
+    assert [] == [block.line for block in blocks(text) if not block.text.strip()]
+
+
 # ---- the runner itself ---------------------------------------------------------------------------
 
 
@@ -88,5 +102,10 @@ def test_a_module_that_is_replaced_is_imported_anew(tmp_path: Path) -> None:
     step = '```python title="stepwise.py"\nx = {}\n```\n\n```python\nimport stepwise\n```\n\n'
     show = "```python\nprint(stepwise.x)\n```\n\n```text output\n'two'\n```\n"
     path = '```python\nimport sys\nsys.path.insert(0, ".")\n```\n\n'
-    text = path + step.format("1") + step.format("'two'") + show.replace("stepwise.x", "repr(stepwise.x)")
+    text = (
+        path
+        + step.format("1")
+        + step.format("'two'")
+        + show.replace("stepwise.x", "repr(stepwise.x)")
+    )
     assert [] == [str(problem) for problem in run_text(text, tmp_path).problems]
