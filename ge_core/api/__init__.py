@@ -169,6 +169,10 @@ from ge_core.passes import (
     Visibility,
 )
 from ge_core.passes.instruments import CompileEnded, CompileStarted
+from ge_core.passes.overlay_files import read_overlay, read_overlay_file
+from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
+from ge_core.passes.pipeline_parser import parse_pipeline
+from ge_core.passes.pipeline_text import PassUse, PipelineText, Repeat, print_pipeline
 from ge_core.passes.pipelines import PipelineRegistry
 from ge_core.passes.precedence import Because
 from ge_core.plugin.drivers import Backend, Executor, Frontend
@@ -311,6 +315,18 @@ __all__ = [
     "RemarkKind",
     "Stage",
     "Visibility",
+    # pipelines
+    "Change",
+    "Overlay",
+    "PassUse",
+    "PipelineText",
+    "Repeat",
+    "RepeatChange",
+    "StageChange",
+    "parse_pipeline",
+    "print_pipeline",
+    "read_overlay",
+    "read_overlay_file",
     # what may share a memory
     "Answer",
     "Clash",

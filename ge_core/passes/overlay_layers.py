@@ -57,7 +57,8 @@ class _Walk:
             level = base
         else:
             name, found = self._named(base, by, "base", f"stands on {base!r}")
-            level = self.base_and_all(found, self._open(name, found, (*path, overlay)))
+            beneath = (*path, overlay) if by is overlay else (*path, overlay, by)
+            level = self.base_and_all(found, self._open(name, found, beneath))
         self._changes(overlay, path)
         return level
 

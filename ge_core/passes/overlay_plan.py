@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ge_core.errors import GeError, UsageError
+from ge_core.errors import GeError, UnknownNameError, UsageError, near_matches
 from ge_core.passes.ordering import Item, resolve
 from ge_core.passes.overlay_layers import layers_of
 from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
 from ge_core.passes.pass_names import PassNames
-from ge_core.passes.pipeline_text import PassUse, PipelineText, Repeat
+from ge_core.passes.pipeline_text import BARE, PassUse, PipelineText, Repeat
 from ge_core.passes.pipelines import NamedPipeline, PipelineRegistry
 from ge_core.passes.precedence import LEVEL, PIPELINE, Source
 from ge_core.passes.registry import PassDeclaration, PassRegistry
@@ -107,7 +107,8 @@ def adjust(
         return Adjusted(by_name)
     names = PassNames(passes)
     if isinstance(named.value, PipelineText):
-        return Adjusted(by_name, text=names.in_text(named.value), warnings=tuple(names.warnings))
+        text = _with_known_names(named.value, names, pipelines)
+        return Adjusted(by_name, text=text, warnings=tuple(names.warnings))
     layers = layers_of(pipelines, named.value)
     adjusting = _Adjusting(names, pipelines, by_name)
     sources = []
@@ -128,6 +129,24 @@ def adjust(
         target=layers.target,
         warnings=(*layers.warnings, *names.warnings),
     )
+
+
+def _with_known_names(
+    text: PipelineText, names: PassNames, pipelines: PipelineRegistry
+) -> PipelineText:
+    try:
+        return names.in_text(text)
+    except UnknownNameError as error:
+        wanted = text.source.strip()
+        if not BARE.fullmatch(wanted):
+            raise
+        # One word may as well be meant as the name of a pipeline.
+        pipes = [f"{n} (pipeline)" for n in near_matches(wanted, pipelines.names())]
+        raise UnknownNameError(
+            f"no pipeline or pass {wanted!r}",
+            near=(*pipes, *error.near),
+            hint="see `ge pipelines` and `ge passes`",
+        ) from None
 
 
 class _Adjusting:
@@ -271,9 +290,10 @@ class _Adjusting:
             # Soft constraints among them say nothing: their order is written.
             for later in names[at + 1 :]:
                 self._order(name, later, where, name)
-        for use in written:
+        for at, use in enumerate(written):
             if sum(other.name == use.name for other in written) == 1:
                 switching.weakly(use)
+                written[at] = replace(use, options=())
         self.units.lay(written)
 
     def _stage_text(self, change: StageChange, where: str) -> PipelineText:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from ge_core.errors import GeError
 from ge_core.passes.pipeline_text import PipelineText
 from ge_core.passes.registry import PassDeclaration, PassRegistry
+
+GIVEN_TEXT: Final = "the pipeline text"
+"""Who writes the names in a text that a user gives: the mark in it says enough."""
 
 
 class PassNames:
@@ -42,7 +46,7 @@ class PassNames:
             raise _explained(unknown_pass(self._passes, current), where, mark)
         return current
 
-    def in_text(self, text: PipelineText, where: str = "the pipeline text") -> PipelineText:
+    def in_text(self, text: PipelineText, where: str = GIVEN_TEXT) -> PipelineText:
         """The pipeline with present names; raises what `known` raises."""
         uses = tuple(
             replace(use, name=self.known(use.name, where, text.pointer(use))) for use in text.uses
@@ -70,6 +74,6 @@ def without_prefix(passes: PassRegistry, name: str) -> list[PassDeclaration]:
 
 
 def _explained(error: GeError, where: str, mark: str | None) -> GeError:
-    lines = [mark] if mark is not None else [f"named by: {where}"]
-    error.hint = "\n  ".join(filter(None, [*lines, error.hint]))
+    named = None if mark is not None and where == GIVEN_TEXT else f"named by: {where}"
+    error.hint = "\n  ".join(filter(None, [mark, named, error.hint]))
     return error

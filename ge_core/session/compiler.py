@@ -182,7 +182,7 @@ class _Compile:
     def _baseline(self) -> Graph:
         """The graph as level O1 leaves it: what the peak is compared with."""
         graph = clone(self.original)
-        schedule = schedule_for(self.kernel, self.request.at_level("O1"))
+        schedule = schedule_for(self.kernel, self.request.at_level("O1"), plain=True)
         environment = self.kernel.environment(graph, schedule, self.target)
         until = {Stage.MEM_ASSIGN, Stage.OFFSETS, Stage.TASK_GEN, Stage.CHECK}
         steps = tuple(step for step in schedule.passes if step.place.stage not in until)

@@ -2,15 +2,62 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ge_core.errors import GeError
+from ge_core.passes.pipelines import NamedPipeline
 from ge_core.passes.planning import Schedule, plan_passes
 from ge_core.session.kernel import Kernel
 from ge_core.session.request import CompileRequest
 
 
-def schedule_for(kernel: Kernel, request: CompileRequest) -> Schedule:
-    """The schedule. See `plan_passes` for what it raises."""
-    return plan_passes(
-        kernel.catalog,
-        [request.source(), *kernel.sources],
-        request.pipeline or kernel.config.pipeline,
+def schedule_for(kernel: Kernel, request: CompileRequest, *, plain: bool = False) -> Schedule:
+    """The schedule: of the pipeline that is asked for, else configured, else that of the target.
+
+    Args:
+        plain: use no pipeline, whatever is asked for: what the level runs.
+
+    Raises:
+        GeError: what `plan_passes` raises, or the target's pipeline can't be used.
+    """
+    pipeline = None if plain else request.pipeline or _configured(kernel)
+    warnings: list[str] = []
+    fallback = None if plain or pipeline else _of_target(kernel, request, warnings)
+    schedule = plan_passes(
+        kernel.catalog, [request.source(), *kernel.sources], pipeline, fallback=fallback
     )
+    if fallback is not None and schedule.pipeline == fallback.name:
+        # The target was chosen, and may be a file on top of the one that its pipeline names.
+        schedule = replace(schedule, target=request.target or kernel.config.target)
+    return replace(schedule, warnings=(*warnings, *schedule.warnings))
+
+
+def _configured(kernel: Kernel) -> str | None:
+    """The configuration's pipeline; a file of the project lies relative to the configuration."""
+    pipeline, folder = kernel.config.pipeline, kernel.config.folder
+    if pipeline is None or folder is None or not pipeline.endswith(".toml"):
+        return pipeline
+    return pipeline if pipeline in kernel.registries.pipelines else str(folder / pipeline)
+
+
+def _of_target(
+    kernel: Kernel, request: CompileRequest, warnings: list[str]
+) -> NamedPipeline | None:
+    """The pipeline of the target that is asked for or configured."""
+    name = request.target or kernel.config.target
+    target = None if name is None else kernel.target(name)
+    if target is None or target.pipeline is None:
+        return None
+    pipelines = kernel.registries.pipelines
+    try:
+        if not target.pipeline.endswith(".toml"):
+            # No text: a target names what is registered or lies in a file.
+            pipelines.entry(pipelines.current(target.pipeline)[0])
+        named = pipelines.select(target.pipeline, warnings)
+    except GeError as error:
+        targets = kernel.registries.targets
+        owner = f" ({targets.entry(target.name).owner})" if target.name in targets else ""
+        said = f"it is the pipeline of target {target.name!r}{owner}"
+        error.hint = "\n  ".join(filter(None, [said, error.hint]))
+        raise
+    return replace(named, chosen=f"target {target.name!r}")

@@ -24,6 +24,7 @@ class Target:
         strided: whether ops may read and write memory with a pitch.
         address_refresh: whether the addresses of a compiled graph may change between runs.
         about: one line for listings.
+        pipeline: what is run for it where no pipeline is given: a name or an overlay file.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Target:
     strided: bool = False
     address_refresh: bool = True
     about: str = ""
+    pipeline: str | None = None
 
     def __post_init__(self) -> None:
         for what, value in (("align_bytes", self.align_bytes), ("run_align", self.run_align)):

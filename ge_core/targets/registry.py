@@ -82,6 +82,10 @@ class TargetRegistry(Registry[Target]):
         values.setdefault("name", path.stem)
         if values.get("run_align") == 0:
             values["run_align"] = None
+        pipeline = str(values.get("pipeline", ""))
+        if pipeline.endswith(".toml"):
+            # A file beside this one.
+            values["pipeline"] = str(path.parent / pipeline)
         try:
             return replace(base, **values)
         except ValueError as error:
@@ -97,6 +101,7 @@ _EXPECTED = {
     "block_widths": "a table of dtype = bytes",
     "strided": "true or false",
     "address_refresh": "true or false",
+    "pipeline": "a text",
 }
 
 
@@ -105,7 +110,7 @@ def _is_count(value: object) -> bool:
 
 
 def _fits(key: str, value: object) -> bool:
-    if key in ("name", "about"):
+    if key in ("name", "about", "pipeline"):
         return isinstance(value, str)
     if key in ("align_bytes", "run_align"):
         return _is_count(value)

@@ -122,3 +122,21 @@ def test_a_file_that_is_not_there(targets: TargetRegistry, tmp_path: Path) -> No
     """Names the file."""
     with pytest.raises(InputFileError, match=r"gone\.toml: can't be read"):
         targets.select(str(tmp_path / "gone.toml"))
+
+
+def test_the_pipeline_of_a_target(targets: TargetRegistry, tmp_path: Path) -> None:
+    """A file has that of its base, another one by name, or a file beside it."""
+    staged = TargetRegistry()
+    staged.add(Target("soc", pipeline="acme-soc"))
+    targets.absorb(staged, ACME)
+    path = tmp_path / "x.toml"
+    for text, pipeline in (
+        ("base = 'soc'", "acme-soc"),
+        ("pipeline = 'other'", "other"),
+        ("pipeline = 'mine.toml'", str(tmp_path / "mine.toml")),
+    ):
+        path.write_text(text, encoding="utf-8")
+        assert pipeline == targets.select(str(path)).pipeline
+    path.write_text("pipeline = 1", encoding="utf-8")
+    with pytest.raises(InputFileError, match="field 'pipeline': 1 is not a text"):
+        targets.select(str(path))
