@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ge_core.ir import Node, OutputAnchor
+from ge_core.ir import Node
 from ge_core.passes.checks import subjects_of
 from ge_core.passes.codes import Code
+from ge_core.passes.copied import copied_bytes
 from ge_core.passes.environment import Environment
 from ge_core.passes.levels import Level
 from ge_core.passes.planning import Schedule
@@ -61,11 +62,11 @@ def _last_word(env: Environment, schedule: Schedule, node: Node) -> Remark:
         if why is not None:
             hint = Hint("text", _way_on(why, declaration.name))
             fields = {"pass_name": declaration.name, "why": f"{why.source}: {why.value}"}
-            return _remark(env, node, kind, PASS_OFF, fields, hint, declaration)
+            return _remark(env, node, PASS_OFF, fields, hint, declaration)
     level = _first_level(handling, schedule)
     hint_up = None if level is None else Hint("set", f"{LEVEL}={level}")
     fields = {"level": schedule.level.name}
-    return _remark(env, node, kind, NO_RULE_AT_LEVEL, fields, hint_up, None)
+    return _remark(env, node, NO_RULE_AT_LEVEL, fields, hint_up, None)
 
 
 def _why_off(schedule: Schedule, declaration: PassDeclaration) -> Because | None:
@@ -89,7 +90,6 @@ def _first_level(handling: Iterable[PassDeclaration], schedule: Schedule) -> Lev
 def _remark(
     env: Environment,
     node: Node,
-    kind: str,
     code: Code,
     fields: dict[str, str],
     hint: Hint | None,
@@ -104,22 +104,8 @@ def _remark(
         op=node.op,
         code=code.name,
         reason=code.text.format(**fields),
-        bytes=copied_bytes(node, kind),
+        bytes=copied_bytes(node, env.ops),
         hint=hint,
         rule=code.rule,
         data=fields,
     )
-
-
-def copied_bytes(node: Node, kind: str) -> int | None:
-    """Bytes that a copying op moves: what a join gathers, what others give; None where unknown."""
-    if kind in ("join", "pack"):
-        feeds = [anchor.source for anchor in node.inputs if anchor.source is not None]
-        return _total(feeds)
-    return _total(node.outputs)
-
-
-def _total(anchors: Iterable[OutputAnchor]) -> int | None:
-    sizes = [anchor.desc.nbytes for anchor in anchors]
-    known = [size for size in sizes if size is not None]
-    return sum(known) if len(known) == len(sizes) else None
