@@ -87,6 +87,10 @@ docs: $(STAMP)  ## write the generated pages, and the outputs that the documenta
 	$(PY) -m scripts.doc_snippets --write
 
 # The search index follows the order of sets: with a fixed seed, equal sources give equal files.
+.PHONY: api
+api: $(STAMP)  ## record the public API as it is now; docs/stability.md says what may change in it
+	$(PY) -m scripts.api_snapshot --write
+
 .PHONY: docs-html
 docs-html: $(STAMP)  ## build the documentation as HTML into docs/_build/html, warnings as errors
 	PYTHONHASHSEED=0 $(PY) -m sphinx -W --keep-going -q -E -b html -d docs/_build/doctrees docs docs/_build/html

@@ -4,6 +4,7 @@ Reason codes are a promise: each declared one must really be given by some test.
 notes the codes it sees, and a run of the whole suite fails where one was never given.
 """
 
+import functools
 import os
 from typing import Any
 
@@ -64,6 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _note_codes(cls: type, method: str) -> None:
     plain = getattr(cls, method)
 
+    @functools.wraps(plain)
     def noting(self: Any, *args: Any, **keywords: Any) -> None:
         plain(self, *args, **keywords)
         GIVEN.add(str((args[0] if method == "add" else self).code))
