@@ -7,8 +7,10 @@ from functools import cache
 
 from ge_core import errors as error_module
 from ge_core.errors import GeError
+from ge_core.passes.claims import Claim
 from ge_core.passes.closing import KERNEL_CODES
 from ge_core.passes.codes import Code
+from ge_core.passes.kernel_claims import kernel_claims
 from ge_core.passes.options import OptionDeclaration
 from ge_core.passes.pass_options import describe_options
 from ge_core.passes.registry import PassDeclaration
@@ -201,6 +203,33 @@ def anchor_types() -> str:
         "no conflict. [Checkers](checkers.md) says how to add types and rules."
     )
     return page("Anchor types and layout rules", intro, types, "## Rules per pair", rules)
+
+
+# ---- claims --------------------------------------------------------------------------------------
+
+
+def claims() -> str:
+    """What passes may rely on, and from when on it holds."""
+    found = {**kernel_claims(), **{c.name: c for c in registries().passes.claims}}
+    rows = (
+        [code(claim.name), code(claim.owner.distribution), claim.summary, _holds(claim)]
+        for claim in sorted(found.values(), key=lambda claim: claim.name)
+    )
+    intro = (
+        "Properties of the graph that passes rely on. A pass names them in `establishes=`, "
+        "`requires=` and `invalidates=` when it is registered; from where a claim is established "
+        "on, a pass that breaks it is an error that names that pass and its package. "
+        "[Writing a pass](pass-authors.md#claims) shows how, and how to add one."
+    )
+    return page("Claims", intro, table(["claim", "package", "what holds", "from"], rows))
+
+
+def _holds(claim: Claim) -> str:
+    if claim.always:
+        return "the incoming graph on"
+    if claim.holds_after is not None:
+        return f"the end of {code(claim.holds_after)} on"
+    return "the pass that establishes it on"
 
 
 # ---- errors --------------------------------------------------------------------------------------

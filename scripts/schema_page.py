@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from ge_core.cli.documents import DOCUMENTS, FILES, PRINTED, file_name, json_schema
 from scripts.markdown import code, page, table
@@ -16,6 +16,9 @@ INTRO = (
     "users write (graphs, targets, configuration) an unknown key is more likely a misspelled one, "
     "and an error. Objects that are described once are linked."
 )
+
+SHOWN: Final = 10
+"""So many values of a field are listed; the schema has all."""
 
 
 def schema_files() -> dict[str, str]:
@@ -79,12 +82,17 @@ def _types(schema: Mapping[str, Any]) -> Iterator[str]:
         name = schema["$ref"].rpartition("/")[2]
         yield f"[{name}](#{name.lower()})"
     elif "const" in schema or "enum" in schema:
-        yield from (code(value) for value in schema.get("enum", [schema.get("const")]))
+        values = schema.get("enum", [schema.get("const")])
+        yield from (code(value) for value in values[:SHOWN])
+        if len(values) > SHOWN:
+            yield "another of the schema's"
     elif schema.get("type") == "array":
         parts = schema.get("prefixItems") or [schema.get("items", {})]
         yield "list of " + ", ".join(_type(part) for part in parts)
     elif schema.get("type") == "object" and isinstance(schema.get("additionalProperties"), dict):
         yield "table of " + _type(schema["additionalProperties"])
+    elif isinstance(schema.get("type"), list):
+        yield from schema["type"]
     else:
         yield schema.get("type", "any")
 

@@ -141,11 +141,13 @@ class OverlayFile(_Table):
     include: Names = Field(
         (), description="Overlays that come first: files relative to this one, or pipelines."
     )
-    add: list[Add] = []
-    remove: list[Remove] = []
-    replace: list[Replace] = []
-    reorder: list[Reorder] = []
-    repeat: list[Repeat] = []
+    add: list[Add] = Field([], description="Passes that run where they wouldn't.")
+    remove: list[Remove] = Field([], description="Passes that don't run.")
+    replace: list[Replace] = Field(
+        [], description="Passes and stages that something else stands in for."
+    )
+    reorder: list[Reorder] = Field([], description="Passes that run somewhere else.")
+    repeat: list[Repeat] = Field([], description="Passes that run until nothing changes.")
     set: dict[str, OptionText] = Field(
         {}, description="Options, `Pass.field` and `Pass` (on, off) among them."
     )

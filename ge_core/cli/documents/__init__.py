@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from ge_core.cli.documents import files, lists, results
 from ge_core.memory import document as plan
 from ge_core.ops.traits_model import TraitsFile
+from ge_core.passes import overlay_model
 from ge_core.tasks import document as tasks
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -45,6 +46,7 @@ FILES: Final[Mapping[str, type[BaseModel]]] = {
     "case-file": files.CaseFile,
     "target-file": files.TargetFile,
     "config-file": files.ConfigFile,
+    "overlay-file": overlay_model.OverlayFile,
     "op-traits-file": TraitsFile,
 }
 """What is read from files and written into them."""
