@@ -144,6 +144,11 @@ class CheckerRegistry:
         """Whether there is a read/write checker; imports nothing."""
         return self._read_write is not None
 
+    @property
+    def read_write_owner(self) -> Owner | None:
+        """Who brings the read/write checker; None where nobody does."""
+        return None if self._read_write is None else self._read_write[1]
+
     def rule(self, a: str, b: str) -> PairRule | None:
         """The rule for two types in either order, or None."""
         return self._rules.get(_key((a, b)))

@@ -64,7 +64,9 @@ class Planner:
     def _assign(self, problem: MemoryProblem, owner: str, steps: int | None) -> Placement:
         assigner = self.kernel.assigners.make(self.assigner_name)
         try:
-            return assigner.assign(problem, Budget(seconds=self.timeout, steps=steps))
+            placement: object = assigner.assign(
+                problem, Budget(seconds=self.timeout, steps=steps)
+            )
         except GeError as error:
             if error.owner is None:
                 error.owner = owner
@@ -74,3 +76,10 @@ class Planner:
                 f"assigner {self.assigner_name!r} failed: {type(error).__name__}: {error}",
                 owner=owner,
             ) from error
+        if not isinstance(placement, Placement):
+            raise PlanError(
+                f"assigner {self.assigner_name!r} answered {type(placement).__name__}",
+                owner=owner,
+                hint="answer a Placement, as problem.placement() does",
+            )
+        return placement

@@ -6,11 +6,44 @@ them a write, are ordered by an edge, so that the original has no race of its ow
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ge_core.ir import Graph, GraphBuilder, Node, OutputAnchor, TensorDesc
 from ge_core.testing.choices import Choices, SeededChoices
+
+Describe = Callable[[Choices, TensorDesc], TensorDesc]
+"""What a node's output looks like, from its first input's description."""
+
+
+@dataclass(frozen=True)
+class OpRecipe:
+    """How a random graph makes a node of one op type; inputs are alike, outputs like the first.
+
+    Attributes:
+        inputs, outputs: how many of each.
+        attrs: of the node; a tuple offers a choice for each attribute.
+        describe: what the outputs look like, where they aren't like the input.
+        views: whether output 0 is the memory of input 0, as the op's traits say.
+    """
+
+    op: str
+    inputs: int = 1
+    outputs: int = 1
+    attrs: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    describe: Describe | None = None
+    views: bool = False
+
+    @classmethod
+    def of(cls, op: OpRecipe | str) -> OpRecipe:
+        """A recipe, or the usual one for an op type; a Cast draws the dtype it casts to."""
+        if not isinstance(op, str):
+            return op
+        return cls(op, describe=_cast) if op == "Cast" else cls(op)
+
+
+def _cast(pick: Choices, desc: TensorDesc) -> TensorDesc:
+    return desc.replace(dtype=pick.pick((desc.dtype, "float32", "float16")))
 
 
 @dataclass(frozen=True)
@@ -26,6 +59,9 @@ class GraphKnobs:
         guarded: a node that destroys its input gets a copy first, as GE's passes leave it.
         moves: how often (percent) a node is a copy.
         dtypes: element types in play.
+        ops: further op types or recipes in play; about every third node is of one of them.
+        decorate: changes the description of about every third output, as attributes of third
+            parties do: `lambda pick, desc: desc.with_attr("acme.bank", pick.integer(0, 1))`.
     """
 
     nodes: int = 12
@@ -36,6 +72,8 @@ class GraphKnobs:
     guarded: bool = True
     moves: int = 25
     dtypes: Sequence[str] = ("float32", "float16", "int8")
+    ops: Sequence[OpRecipe | str] = ()
+    decorate: Describe | None = None
 
 
 @dataclass
@@ -57,6 +95,7 @@ class _Generator:
     def __init__(self, choices: Choices, knobs: GraphKnobs) -> None:
         self.pick = choices
         self.knobs = knobs
+        self.recipes = [OpRecipe.of(op) for op in knobs.ops]
         self.count = 0
         self.memory: dict[OutputAnchor, _Memory] = {}
 
@@ -93,6 +132,9 @@ class _Generator:
             self._step(build, pool, depth)
 
     def _step(self, build: GraphBuilder, pool: list[OutputAnchor], depth: int) -> None:
+        if self.recipes and self.pick.chance(34):
+            self._recipe(build, pool, self.pick.pick(self.recipes))
+            return
         if self.pick.chance(self.knobs.moves):
             self._plain(build, pool, self.pick.pick(("TensorMove", "TensorMove", "Identity")), 1)
             return
@@ -123,6 +165,30 @@ class _Generator:
             sources.append(self.pick.pick([p for p in pool if _same(p, sources[0])]))
         node = self._node(build, op, sources, [sources[0].desc])
         pool.append(self._fresh(node.outputs[0]))
+
+    def _recipe(self, build: GraphBuilder, pool: list[OutputAnchor], recipe: OpRecipe) -> None:
+        if recipe.inputs:
+            first = self.pick.pick(pool)
+            alike = [p for p in pool if _same(p, first)]
+            sources = [first] + [self.pick.pick(alike) for _ in range(recipe.inputs - 1)]
+            desc = _bare(first.desc)
+        else:
+            sources = []
+            shape, dtype = self._type()
+            desc = TensorDesc.make(dtype, shape)
+        if recipe.describe is not None:
+            desc = recipe.describe(self.pick, desc)
+        attrs = {name: self.pick.pick(values) for name, values in recipe.attrs.items()}
+        kind = "view" if recipe.views else ""
+        node = self._node(
+            build, recipe.op, sources, [desc] * recipe.outputs, attrs=attrs, kind=kind
+        )
+        for output in node.outputs:
+            if recipe.views and output.index == 0:
+                self.memory[output] = self.memory[sources[0]]
+            else:
+                self._fresh(output)
+            pool.append(output)
 
     def _view(self, build: GraphBuilder, pool: list[OutputAnchor], depth: int) -> None:
         source = self.pick.pick(pool)
@@ -289,7 +355,10 @@ class _Generator:
         facts = dict(attrs or {})
         if self.knobs.streams > 1:
             facts["stream_id"] = self.pick.integer(0, self.knobs.streams - 1)
-        if kind not in ("view", "store"):
+        if kind == "" and self.knobs.decorate is not None and self.pick.chance(34):
+            decorate = self.knobs.decorate
+            outputs = [decorate(self.pick, _bare(desc)) for desc in outputs]
+        elif kind not in ("view", "store"):
             # Described like a source, which may be a view: that alone makes this node none.
             outputs = [_bare(desc) for desc in outputs]
         node = build.node(
