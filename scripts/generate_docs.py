@@ -15,6 +15,7 @@ from scripts import (
     context_page,
     hook_pages,
     plan_picture,
+    precedence_page,
     registry_pages,
     schema_page,
 )
@@ -31,6 +32,7 @@ def generated() -> dict[Path, str]:
         "options.md": registry_pages.options(),
         "reason-codes.md": registry_pages.reason_codes(),
         "anchor-types.md": registry_pages.anchor_types(),
+        "precedence.md": precedence_page.precedence(),
         "claims.md": registry_pages.claims(),
         "errors.md": registry_pages.errors(),
         "hooks.md": hook_pages.hooks(),
