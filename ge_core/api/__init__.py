@@ -168,13 +168,18 @@ from ge_core.passes import (
     Stage,
     Visibility,
 )
-from ge_core.passes.instruments import CompileEnded, CompileStarted
+from ge_core.passes.claims import Breach, Claim
+from ge_core.passes.environment import Environment, Retraction
+from ge_core.passes.instruments import CompileEnded, CompileStarted, Instrument, Veto
+from ge_core.passes.manager import PassRun
 from ge_core.passes.overlay_files import read_overlay, read_overlay_file
 from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
 from ge_core.passes.pipeline_parser import parse_pipeline
 from ge_core.passes.pipeline_text import PassUse, PipelineText, Repeat, print_pipeline
 from ge_core.passes.pipelines import PipelineRegistry
 from ge_core.passes.precedence import Because
+from ge_core.passes.timing import Timing
+from ge_core.passes.watching import DumpGraphs
 from ge_core.plugin.drivers import Backend, Executor, Frontend
 from ge_core.plugin.specs import hookimpl
 from ge_core.registry import Owner
@@ -315,6 +320,17 @@ __all__ = [
     "RemarkKind",
     "Stage",
     "Visibility",
+    # claims
+    "Breach",
+    "Claim",
+    # watching a compile
+    "DumpGraphs",
+    "Environment",
+    "Instrument",
+    "PassRun",
+    "Retraction",
+    "Timing",
+    "Veto",
     # pipelines
     "Change",
     "Overlay",

@@ -16,6 +16,7 @@ from ge_core.cli.common import (
     set_up_logs,
     write_text,
 )
+from ge_core.cli.dumps import instruments, watching_flags
 
 file_option = click.Path(dir_okay=False, path_type=Path)
 
@@ -27,6 +28,7 @@ file_option = click.Path(dir_okay=False, path_type=Path)
 @click.option("--remarks", type=file_option, help="Write the remarks (JSON lines) here.")
 @click.option("--tasks", type=file_option, help="Write the task list (ge-tasks/1) here.")
 @compile_flags
+@watching_flags
 @output_format
 @click.pass_context
 def compile_command(ctx: click.Context, /, model: Path, form: str, **flags: Any) -> int:
@@ -41,11 +43,15 @@ def compile_command(ctx: click.Context, /, model: Path, form: str, **flags: Any)
     if flags["output"] is not None:
         check_output(flags["output"])
     check_places([flags[name] for name in ("output", "plan", "tasks", "remarks") if flags[name]])
-    result = compile(model, **requested(ctx, flags))
+    asked = requested(ctx, flags)
+    watching = instruments(flags, strict=asked["strict_plugins"])
+    result = compile(model, **asked, audit=flags["audit"], instruments=watching)
     if form == "json":
-        print_json(result.report())
+        print_json(result.report(timing=flags["timing"]))
     else:
         click.echo(str(result))
+        for line in result.timing.lines() if flags["timing"] else ():
+            click.echo(line)
     # A result that is wrong is reported and not written.
     result.check_proof()
     if flags["output"] is not None:

@@ -11,9 +11,9 @@ from typing import Any
 class Timing:
     """A tree of spans; equal names under one parent are added up. Only `to_json` is for output."""
 
-    def __init__(self, name: str = "total") -> None:
+    def __init__(self, name: str = "total", seconds: float = 0.0) -> None:
         self.name = name
-        self.seconds = 0.0
+        self.seconds = seconds
         self.count = 0
         self.children: dict[str, Timing] = {}
         self._open: list[Timing] = [self]
@@ -31,6 +31,12 @@ class Timing:
             child.seconds += perf_counter() - start
             child.count += 1
             self._open.pop()
+
+    def add(self, *spans: Timing) -> None:
+        """Put spans below this one that were measured elsewhere; it takes as long as they do."""
+        for span in spans:
+            self.children[span.name] = span
+            self.seconds += span.seconds
 
     @property
     def own_seconds(self) -> float:

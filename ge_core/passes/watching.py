@@ -16,6 +16,9 @@ from ge_core.passes.instruments import CompileStarted, Instrument
 class DumpGraphs(Instrument):
     """Writes the graph into a folder after passes: `003_TensorMoveDeletePass.json` and `.txt`.
 
+    A compile that tries again, to keep its peak down, writes further tries into folders of their
+    own (`try_02`, ...) below.
+
     Args:
         passes: only after these; every one by default.
         only_changed: not after a pass that left the graph as it was.
@@ -30,15 +33,21 @@ class DumpGraphs(Instrument):
         only_changed: bool = True,
         only_failed: bool = False,
     ) -> None:
-        self._folder = folder
+        self._base = self._folder = folder
+        self._tries = 0
         self._passes = None if passes is None else frozenset(passes)
         self._only_changed = only_changed
         self._only_failed = only_failed
         self._count = 0
 
     def compile_started(self, event: CompileStarted) -> None:
-        """Dump the graph as it came in."""
+        """Dump the graph as it came in; say so where a named pass does not run."""
         self._count = 0
+        self._tries += 1
+        if self._tries > 1:
+            self._folder = self._base / f"try_{self._tries:02}"
+        for name in sorted((self._passes or frozenset()) - set(event.passes)):
+            event.environment.warn(f"nothing is dumped after pass {name}: it does not run")
         if not self._only_failed:
             self._write(event.graph, "start")
 

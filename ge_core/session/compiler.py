@@ -15,6 +15,7 @@ from ge_core.passes.manager import PassManager, RunReport
 from ge_core.passes.precedence import DISABLE, LEVEL, STRENGTH, STRICT, SWITCH
 from ge_core.passes.remarks import RemarkKind
 from ge_core.passes.stages import Stage
+from ge_core.passes.timing import Timing
 from ge_core.registry import kernel_owner
 from ge_core.session.copies import count_copies
 from ge_core.session.kernel import Kernel
@@ -116,7 +117,7 @@ class _Compile:
         manager = PassManager(
             self.schedule,
             self.env,
-            self.kernel.instruments,
+            [*self.kernel.instruments, *self.request.instruments],
             verify_each=self.request.verify_each,
             audit=self.request.audit,
             actions={Stage.MEM_ASSIGN: self._plan, Stage.TASK_GEN: self._make_tasks},
@@ -161,11 +162,20 @@ class _Compile:
             before=count_copies(self.original, self.env.ops),
             after=count_copies(self.graph, self.env.ops),
             passes=report.passes,
+            timing=self._timing(report),
             seconds=self.seconds,
             warnings=list(self.env.warnings),
             source_path=self.source_path,
             kernel=self.kernel,
         )
+
+    def _timing(self, report: RunReport) -> Timing:
+        """The tree of the passes, with what stands before and after them."""
+        tree = Timing("compile")
+        tree.add(Timing("load", self.seconds.load))
+        tree.add(*report.timing.children.values())
+        tree.add(Timing("proof", self.seconds.proof))
+        return tree
 
     # ---- steps ---------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Literal
 
 from ge_core.ir import Graph, clone
+from ge_core.passes.instruments import Instrument
 from ge_core.session.compiler import Compiler
 from ge_core.session.files import apply_input_shapes, load
 from ge_core.session.kernel import default_kernel
@@ -30,6 +31,7 @@ def compile(
     verify_each: bool = False,
     audit: bool = False,
     timeout: float | None = None,
+    instruments: Sequence[Instrument] = (),
     strict_plugins: bool = False,
     prove: bool = True,
     op_traits: Sequence[Path | str] = (),
@@ -49,6 +51,7 @@ def compile(
         objective: `copies` may take a higher peak than level O1's; `peak`, the default, never does.
         verify_each, audit: check the graph, and how passes edit it, after every pass.
         timeout: seconds that the assigner may search.
+        instruments: watch the compile pass by pass, after the plugins' hooks.
         strict_plugins: fail where an installed plugin failed to load.
         prove: whether to run the proof.
         op_traits: TOML files that say what ops do with memory which no plugin declares.
@@ -78,6 +81,7 @@ def compile(
         verify_each=verify_each,
         audit=audit,
         timeout=timeout,
+        instruments=tuple(instruments),
         strict_plugins=strict_plugins,
         prove=prove,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ge_core.passes.manager import PassRun
 from ge_core.passes.remarks import RemarkKind
 from ge_core.session.copies import Copies
 from ge_core.session.result import Result
@@ -12,8 +13,12 @@ SCHEMA: Final = "ge-compile/1"
 NONE: Final = Copies()
 
 
-def report(result: Result) -> dict[str, Any]:
-    """The `ge-compile/1` document. Everything but `seconds` is the same on every run."""
+def report(result: Result, *, timing: bool = False) -> dict[str, Any]:
+    """The `ge-compile/1` document. Everything but seconds is the same on every run.
+
+    Args:
+        timing: with the tree of times.
+    """
     document = summary(result)
     seconds = result.seconds
     document["seconds"] = {
@@ -30,10 +35,14 @@ def report(result: Result) -> dict[str, Any]:
             "stage": run.stage,
             "changed": run.changed,
             "seconds": run.seconds,
+            "counters": dict(run.counters),
+            "ops": dict(run.ops),
         }
         for run in result.passes
     ]
-    return {key: document[key] for key in _ORDER}
+    if timing:
+        document["timing"] = result.timing.to_json()
+    return {key: document[key] for key in _ORDER if key in document}
 
 
 _ORDER: Final = (
@@ -47,6 +56,7 @@ _ORDER: Final = (
     "proof",
     "seconds",
     "passes",
+    "timing",
     "remarks",
     "warnings",
 )
@@ -138,8 +148,13 @@ def render(result: Result) -> str:
     applied = result.remarks.count(RemarkKind.APPLIED)
     missed = result.remarks.count(RemarkKind.MISSED)
     lines.append(f"  reasons  {applied} went, {missed} stayed; `ge explain` tells why")
+    lines += [f"  counted  {run.name}: {_counts(run)}" for run in result.passes if run.counters]
     lines.extend(f"  warning: {warning}" for warning in result.warnings)
     return "\n".join(lines)
+
+
+def _counts(run: PassRun) -> str:
+    return ", ".join(f"{name} {count}" for name, count in run.counters.items())
 
 
 def _proof_line(result: Result) -> str:

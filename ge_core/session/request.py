@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ge_core.errors import UsageError
+from ge_core.passes.instruments import Instrument
 from ge_core.passes.precedence import ARGUMENTS, LEVEL, Source
 
 Objective = Literal["copies", "peak"]
@@ -27,8 +28,10 @@ class CompileRequest:
         target, assigner: names, or a TOML file for the target.
         objective: `peak` never takes a higher peak than O1's for fewer copies; None leaves it to
             configuration (`peak` by default).
-        verify_each, audit: check structure, and that passes edit through the graph's methods only.
+        verify_each, audit: check structure, and that passes edit through the graph's methods only
+            and keep what they promise of analyses.
         timeout: seconds that the assigner may search; None for its own bound in steps.
+        instruments: watch this compile, after the plugins' hooks.
         strict_plugins: a plugin that failed to load is an error.
         prove: whether to run the proof.
     """
@@ -46,6 +49,7 @@ class CompileRequest:
     verify_each: bool = False
     audit: bool = False
     timeout: float | None = None
+    instruments: Sequence[Instrument] = ()
     strict_plugins: bool = False
     prove: bool = True
 

@@ -13,6 +13,7 @@ from ge_core.ir import Graph
 from ge_core.memory import ARENA, Plan, PoolTotals
 from ge_core.passes.manager import PassRun
 from ge_core.passes.remarks import Remark, Remarks
+from ge_core.passes.timing import Timing
 from ge_core.session.copies import CopyCount
 from ge_core.session.story import tell
 from ge_core.tasks import TaskList
@@ -50,6 +51,8 @@ class Result:
         remarks: everything that passes said; `remarks.final(node)` is the last word on a copy.
         proof: None where it was switched off.
         before, after: the copies of both graphs.
+        passes: what ran, in order, with what each counted and how it changed the ops.
+        timing: how long everything took, as a tree.
     """
 
     model: str
@@ -67,6 +70,7 @@ class Result:
     passes: list[PassRun]
     seconds: Seconds
     warnings: list[str]
+    timing: Timing = field(default_factory=Timing)
     source_path: Path | None = None
     kernel: Kernel | None = field(default=None, repr=False)
 
@@ -173,11 +177,11 @@ class Result:
 
         return summary(self)
 
-    def report(self) -> dict[str, Any]:
-        """The document of `ge compile --format json` (`ge-compile/1`)."""
+    def report(self, *, timing: bool = False) -> dict[str, Any]:
+        """The document of `ge compile --format json` (`ge-compile/1`), with the tree of times?"""
         from ge_core.session.report import report
 
-        return report(self)
+        return report(self, timing=timing)
 
     def __str__(self) -> str:
         from ge_core.session.report import render

@@ -131,6 +131,23 @@ class PassRun(Record):
     """Whether it changed the graph."""
     seconds: float
     """How long it took; differs from run to run."""
+    counters: dict[str, Count]
+    """What it counted, by the names that it declares."""
+    ops: dict[str, int]
+    """How many nodes of each op type came with it, or went (below 0)."""
+
+
+class Span(Record):
+    """How long something took, and what was below it; differs from run to run."""
+
+    name: str
+    """What was measured: a step, a pass, an analysis."""
+    seconds: float
+    """How long it took, all below it included."""
+    count: Count
+    """How often it was measured; 0 for what was measured once, outside the passes."""
+    children: list[Span] = Field(default_factory=list)
+    """What it consists of, in the order in which it first began."""
 
 
 class RemarkCounts(Record):
@@ -165,6 +182,8 @@ class CompileDocument(Record):
     """How long the steps took."""
     passes: list[PassRun]
     """The passes that ran, in order."""
+    timing: Span | None = None
+    """Where the time went; only with `--timing`."""
     remarks: RemarkCounts
     """How many copies went and stayed; `ge explain` has the reasons."""
     warnings: list[str]
