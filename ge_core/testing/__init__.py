@@ -14,8 +14,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ge_core.deprecation import old_names
-
 if TYPE_CHECKING:
     from ge_core.testing import strategies
     from ge_core.testing.assigner_suite import assigner_conformance
@@ -88,6 +86,8 @@ def _get(name: str) -> Any:
         return import_module("ge_core.testing.strategies")
     home = _HOME.get(name)
     if home is None:
+        from ge_core.deprecation import old_names
+
         return old_names(__name__, stacklevel=3)(name)
     return getattr(import_module(f"ge_core.testing.{home}"), name)
 

@@ -7,6 +7,7 @@ which plugins are switched off (`GE_DISABLE_PLUGINS`) and the project's configur
 from __future__ import annotations
 
 import functools
+import importlib.util
 import inspect
 import os
 from collections.abc import Sequence
@@ -57,6 +58,11 @@ def _installed(folder: str, disabled: str | None) -> Kernel:
     return make_kernel(environ={} if disabled is None else {DISABLE: disabled})
 
 
+def forget_installed() -> None:
+    """Load the plugins anew when the kernel is asked for next; for tests that install some."""
+    _installed.cache_clear()
+
+
 def kernel_with(plugin: PluginSpec) -> tuple[Kernel, str | None]:
     """A kernel with a plugin besides the installed ones, and the plugin's owner name.
 
@@ -75,7 +81,7 @@ def kernel_with(plugin: PluginSpec) -> tuple[Kernel, str | None]:
         return kernel, known[0].name
     if isinstance(plugin, str) and "=" not in plugin and "." not in plugin:
         try:
-            found = __import__("importlib.util").util.find_spec(value)
+            found = importlib.util.find_spec(value)
         except ImportError:
             found = None
         if found is None:
