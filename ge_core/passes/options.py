@@ -271,7 +271,11 @@ class OptionValues:
     """Names that somebody has looked at: a value that nobody reads is worth a warning."""
 
     def get(self, name: str) -> str | None:
-        """The value of a declared option, None where it is absent; `UnknownNameError` otherwise."""
+        """The value of a declared option, None where it is absent; `UnknownNameError` otherwise.
+
+        Code may ask by an old name, as long as it works.
+        """
+        name, _ = self.declared.current(name)
         self.asked.add(name)
         found = self.values.get(name)
         if found is not None:

@@ -89,6 +89,10 @@ class NameReader:
 
     def no_option(self, name: str) -> GeError:
         """The error for a name that is neither an option nor a pass."""
+        of_pass = name.rpartition(".")[0]
+        if any(rename.old == of_pass for rename in self.passes.renames()):
+            # Its time is over, else it would have been found.
+            return self.passes.unknown(of_pass)
         called = self.options.called(name)
         if called:
             owners = [f"{option.name} ({option.owner})" for option in called]

@@ -53,11 +53,13 @@ class _Updating:
         return replace(option, levels=_each(level, option.levels), default=default)
 
     def declaration(self, entry: Entry[PassDeclaration]) -> PassDeclaration:
-        """The passes, levels and options that a pass names."""
+        """The passes, levels, options, claims and analyses that a pass names."""
         found = entry.value
         other = self._namer(self._registries.passes, entry, "pass")
         level = self._namer(self._registries.pipelines.levels, entry, "pass")
         option = self._namer(self._registries.options, entry, "pass")
+        claim = self._namer(self._registries.passes.claims, entry, "pass")
+        analysis = self._namer(self._registries.passes.analyses, entry, "pass")
         return replace(
             found,
             levels=_each(level, found.levels),
@@ -65,6 +67,10 @@ class _Updating:
             after=_each(other, found.after),
             needs=_each(other, found.needs),
             switch=_each(option, found.switch),
+            requires=_each(claim, found.requires),
+            establishes=_each(claim, found.establishes),
+            invalidates=_each(claim, found.invalidates),
+            preserves=_each(analysis, found.preserves),
         )
 
     def rule(self, entry: Entry[DeleteRule]) -> DeleteRule:

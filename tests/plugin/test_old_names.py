@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import ge_core as ge
 from ge_core.api import GraphBuilder
 from ge_core.cli.main import ge as command
-from ge_core.errors import UnknownNameError
+from ge_core.errors import UnknownNameError, UsageError
 from ge_core.plugin.loading import load_plugins
 from ge_core.session.kernel import forget_kernels
 
@@ -29,6 +29,10 @@ class First:
 def ge_register_passes(passes):
     passes.add(Pass, name="New", levels=ALWAYS, stage=Stage.PREPARE)
     passes.rename("Old", "New", since="1.1", until="2.0")
+    passes.add_claim("tidy", check=lambda graph: None, summary="s")
+    passes.claims.rename("clean", "tidy", since="1.1", until="2.0")
+    passes.add_analysis("widths", same=lambda a, b: True, summary="s")
+    passes.analyses.rename("sizes", "widths", since="1.1", until="2.0")
 
 @hookimpl
 def ge_register_options(options):
@@ -66,7 +70,7 @@ LATER = """
 def ge_register_passes(passes):
     passes.add(
         Pass, name="Mine", levels=("Oacme",), stage=Stage.PREPARE, after=("acme.Old",),
-        switch="acme.banks",
+        switch="acme.banks", establishes=("acme.clean",), preserves=("acme.sizes",),
     )
 
 @hookimpl
@@ -161,6 +165,7 @@ def test_declarations_of_others_follow(install: Install) -> None:
     registries = loaded.registries
     mine = registries.passes.get("later.Mine")
     assert (("Onpu",), ("acme.New",), ("acme.bank",)) == (mine.levels, mine.after, mine.switch)
+    assert (("acme.tidy",), ("acme.widths",)) == (mine.establishes, mine.preserves)
     speed = registries.options.get("later.speed")
     assert (("Onpu",), {"Onpu": "2"}) == (speed.levels, speed.default)
     assert "Onpu" == registries.pipelines.levels.get("Olater")
@@ -178,7 +183,7 @@ def test_declarations_of_others_follow(install: Install) -> None:
         + words("anchor type", "acme.PINNED", "acme.BANK")
         in told
     )
-    assert 8 == len(told)
+    assert 10 == len(told)
 
 
 def test_declarations_of_others_when_its_time_is_over(install: Install) -> None:
@@ -198,3 +203,123 @@ def test_an_outdated_plugin_of_one_owner_warns_nobody_without_old_names(install:
     """Nothing is said where all names are present ones."""
     install("acme", "acme-ge", ACME, version="1.1")
     assert () == tuple(w for w in load_plugins().warnings if "old name" in w)
+
+
+PIPELINES = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Counts(GraphPass):
+    limit: int = 3
+
+    def run(self, graph, ctx):
+        ctx.environment.warn(f"limit {self.limit}, bank {ctx.option('acme.banks')}")
+
+@hookimpl
+def ge_register_passes(passes):
+    passes.add(Counts, levels=(), stage=Stage.PREPARE)
+    passes.rename("Tally", "Counts", since="1.1", until="2.0")
+
+@hookimpl
+def ge_register_options(options):
+    options.add("bank", default="0", help="h")
+    options.rename("banks", "bank", since="1.1", until="2.0")
+
+@hookimpl
+def ge_register_pipelines(pipelines):
+    pipelines.add_level("Onpu", extends="O3")
+    pipelines.levels.rename("Oacme", "Onpu", since="1.1", until="2.0")
+    pipelines.add_text("counting", "acme.Counts{limit=7}")
+    pipelines.rename("tallying", "counting", since="1.1", until="2.0")
+"""
+
+COUNTS = words("pass", "acme.Tally", "acme.Counts")
+BANK = words("option", "acme.banks", "acme.bank")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told", "outcome"),
+    [
+        ({"enable": ["acme.Tally"]}, [COUNTS], "limit 3, bank 0"),
+        (
+            {"enable": ["acme.Tally"], "options": {"acme.banks": "1"}},
+            [COUNTS, BANK],
+            "limit 3, bank 1",
+        ),
+        (
+            {"enable": ["acme.Counts"], "options": {"acme.Tally.limit": "5"}},
+            [COUNTS],
+            "limit 5, bank 0",
+        ),
+        (
+            {"options": {"ge.optimizationSwitch": "acme.Tally:on"}},
+            [COUNTS],
+            "limit 3, bank 0",
+        ),
+        ({"pipeline": "acme.Tally{limit=4}"}, [COUNTS], "limit 4, bank 0"),
+        (
+            {"pipeline": "tallying"},
+            [words("pipeline", "tallying", "counting")],
+            "limit 7, bank 0",
+        ),
+        (
+            {"level": "Oacme", "enable": ["acme.Counts"]},
+            [words("level", "Oacme", "Onpu")],
+            "limit 3, bank 0",
+        ),
+        ({"pipeline": "mine.toml"}, [COUNTS, BANK], "limit 9, bank 2"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_every_place_where_a_user_names_something(
+    arguments: dict[str, object],
+    told: list[str],
+    outcome: str,
+    install: Install,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Old names are found there, and the compile's warnings tell the new ones."""
+    install("acme", "acme-ge", PIPELINES, version="1.1")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text(
+        'base = "O3"\n[[add]]\npass = "acme.Tally"\n'
+        '[set]\n"acme.Tally.limit" = 9\n"acme.banks" = "2"\n'
+    )
+    result = ge.compile(small(), **arguments)  # type: ignore[arg-type]  # of many types
+    assert outcome in result.warnings
+    for warning in told:
+        assert any(warning in said for said in result.warnings), result.warnings
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"enable": ["acme.Tally"]},
+        {"options": {"acme.banks": "1"}},
+        {"options": {"acme.Tally.limit": "5"}},
+        {"options": {"ge.optimizationSwitch": "acme.Tally:on"}},
+        {"pipeline": "acme.Tally{limit=4}"},
+        {"pipeline": "tallying"},
+        {"level": "Oacme"},
+    ],
+    ids=str,
+)
+def test_every_place_when_its_time_is_over(arguments: dict[str, object], install: Install) -> None:
+    """There each is an error that names the new name."""
+    install("acme", "acme-ge", PIPELINES, version="2.0")
+    with pytest.raises(UsageError, match=r"it is called '\S+' since acme-ge 1\.1, and the old"):
+        ge.compile(small(), **arguments)  # type: ignore[arg-type]  # of many types
+
+
+def test_commands_about_old_names(install: Install) -> None:
+    """`passes show`, `passes why` and `options show` find what is meant."""
+    install("acme", "acme-ge", PIPELINES, version="1.1")
+    for arguments in (
+        ["passes", "show", "acme.Tally"],
+        ["passes", "why", "acme.Tally"],
+        ["options", "show", "acme.banks"],
+    ):
+        done = CliRunner().invoke(command, arguments, catch_exceptions=False)
+        assert 0 == done.exit_code
+        assert "acme.Counts" in done.stdout or "acme.bank\n" in done.stdout
