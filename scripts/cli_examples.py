@@ -90,6 +90,21 @@ EXAMPLES: Final[dict[str, Example]] = {
         ("ge passes why TensorMoveDeletePass --disable TensorMoveDeletePass --format json",),
         "Every decision that led there, the strongest first.",
     ),
+    "pipelines": Example(
+        ("ge pipelines", "ge pipelines --format json"),
+        "What can be given as a level or a pipeline; [pipelines](pipelines.md) says how they are "
+        "made. A name that several packages claim is `contested`, and nobody's.",
+        cut=(16, 2),
+    ),
+    "pipeline show": Example(
+        ("ge pipeline show O3", "ge pipeline show O3 --text"),
+        "What runs, in order, whose it is and why; `--text` prints what `--pipeline` takes.",
+    ),
+    "pipeline diff": Example(
+        ("ge pipeline diff O3 O4", "ge pipeline diff O3 O1 --format json"),
+        "`+` is only in the second, `-` only in the first, `~` in both and elsewhere or otherwise.",
+        cut=(16, 2),
+    ),
     "options": Example(
         ("ge options --entry-point atc", "ge options --category memory --format json"),
         "`--entry-point` lists what GE's session, IR build or ATC show, or what ours do: `python` "

@@ -27,6 +27,9 @@ file_option = click.Path(dir_okay=False, path_type=Path)
 @click.option("--plan", type=file_option, help="Write the plan (ge-plan/1) here.")
 @click.option("--remarks", type=file_option, help="Write the remarks (JSON lines) here.")
 @click.option("--tasks", type=file_option, help="Write the task list (ge-tasks/1) here.")
+@click.option(
+    "--print-pipeline", is_flag=True, help="Print the pipeline that would run, as a text, and end."
+)
 @compile_flags
 @watching_flags
 @output_format
@@ -40,6 +43,11 @@ def compile_command(ctx: click.Context, /, model: Path, form: str, **flags: Any)
     from ge_core.session.files import check_output, check_places
 
     set_up_logs(ctx)
+    if flags["print_pipeline"]:
+        from ge_core.cli.pipelines import asked_pipeline
+
+        click.echo(str(asked_pipeline(ctx, flags["pipeline"], flags).schedule.text()))
+        return 0
     if flags["output"] is not None:
         check_output(flags["output"])
     check_places([flags[name] for name in ("output", "plan", "tasks", "remarks") if flags[name]])

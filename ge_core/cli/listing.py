@@ -67,6 +67,7 @@ def targets_command(ctx: click.Context, /, form: str) -> None:
             run_align=entry.value.run_align,
             pools=dict(entry.value.pools),
             strided=entry.value.strided,
+            pipeline=entry.value.pipeline,
             about=entry.value.about,
         )
         for entry in registries(ctx).targets.entries()

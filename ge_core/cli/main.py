@@ -19,6 +19,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "case": ("case", "Run case files: graph, pipeline, expectations."),
     "convert": ("convert", "Convert between supported graph files."),
     "passes": ("passes", "List passes; `show` one, or say `why` it runs."),
+    "pipelines": ("pipelines", "List levels, level sets and named pipelines."),
+    "pipeline": ("pipelines", "Show a pipeline in full, or the `diff` of two."),
     "options": ("options", "List the options, their defaults and owners; `show` one."),
     "checkers": ("listing", "List the conflict checkers by pair of anchor types."),
     "assigners": ("listing", "List the memory assigners."),

@@ -91,6 +91,7 @@ def show_command(ctx: click.Context, /, name: str, form: str) -> None:
 @click.option("--enable", multiple=True, metavar="PASS", help="Switch a pass on.")
 @click.option("--disable", multiple=True, metavar="PASS", help="Switch a pass off.")
 @click.option("--pipeline", help="The pipeline to ask about.")
+@click.option("--target", help="The device to ask about, which may bring a pipeline.")
 @output_format
 @click.pass_context
 def why_command(ctx: click.Context, /, name: str, form: str, **flags: Any) -> None:
@@ -105,7 +106,8 @@ def why_command(ctx: click.Context, /, name: str, form: str, **flags: Any) -> No
     if warning is not None:
         click.echo(f"warning: {warning}", err=True)
     kernel.registries.passes.get(name)
-    request = CompileRequest(**settings_of(flags), pipeline=flags["pipeline"])
+    asked = {key: flags[key] for key in ("pipeline", "target")}
+    request = CompileRequest(**settings_of(flags), **asked)
     decision = schedule_for(kernel, request).decisions[name]
     if form == "json":
         because = [step.to_json() for step in decision.because]

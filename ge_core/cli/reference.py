@@ -85,6 +85,21 @@ FACTS: Final[Mapping[str, Facts]] = {
     "passes why": Facts(
         _FILES, {"NAME": "the pass, with its plugin's prefix"}, document="ge-why/1"
     ),
+    "pipelines": Facts(document="ge-pipelines/1"),
+    "pipeline show": Facts(
+        _FILES,
+        {"PIPELINE": "a level, a name, an overlay file or a text; by default what runs here"},
+        "ge-pipeline/1",
+    ),
+    "pipeline diff": Facts(
+        (0, 1, 2, 3, 4),
+        {
+            "BASE": "what to compare with: a level, a name, an overlay file or a text",
+            "OTHER": "what to compare",
+        },
+        "ge-pipeline-diff/1",
+        "`--exit-code` was given, and they differ",
+    ),
     "options": Facts(document="ge-options/1"),
     "options show": Facts(
         _FILES,

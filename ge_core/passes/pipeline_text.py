@@ -128,7 +128,7 @@ def print_pipeline(pipeline: PipelineText) -> str:
 def _print_steps(uses: Iterable[PassUse]) -> list[str]:
     steps: list[str] = []
     for repeat, group in groupby(uses, key=lambda use: use.repeat):
-        written = [_print_use(use) for use in group]
+        written = [print_pipeline_use(use) for use in group]
         if repeat is None:
             steps += written
         else:
@@ -136,7 +136,8 @@ def _print_steps(uses: Iterable[PassUse]) -> list[str]:
     return steps
 
 
-def _print_use(use: PassUse) -> str:
+def print_pipeline_use(use: PassUse) -> str:
+    """One pass with its options, as it stands in a text."""
     name = f'"{REPEAT}"' if use.name == REPEAT else print_word(use.name)
     if not use.options:
         return name

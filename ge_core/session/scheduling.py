@@ -20,9 +20,12 @@ def schedule_for(kernel: Kernel, request: CompileRequest, *, plain: bool = False
     Raises:
         GeError: what `plan_passes` raises, or the target's pipeline can't be used.
     """
-    pipeline = None if plain else request.pipeline or _configured(kernel)
+    pipeline = None
+    if not plain:
+        # An empty text is a pipeline too: it runs nothing but what is required.
+        pipeline = request.pipeline if request.pipeline is not None else _configured(kernel)
     warnings: list[str] = []
-    fallback = None if plain or pipeline else _of_target(kernel, request, warnings)
+    fallback = None if plain or pipeline is not None else _of_target(kernel, request, warnings)
     schedule = plan_passes(
         kernel.catalog, [request.source(), *kernel.sources], pipeline, fallback=fallback
     )

@@ -348,6 +348,7 @@ def test_the_difference_to_the_base(catalog: MakeCatalog) -> None:
         "+ Off{limit=7} (OPTIMIZE_STAGE1), first",
         "~ On (OPTIMIZE_STAGE1) -> On{limit=2} (OPTIMIZE_STAGE1)",
         "~ ge.topoSortingMode=3 -> 1",
+        "+ target npu-1",
     ] == diff_schedules(base, other)
     assert [] == diff_schedules(base, base)
 

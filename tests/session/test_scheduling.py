@@ -66,6 +66,12 @@ def test_a_pipeline_that_is_given_beats_that_of_the_target(kernel: Make) -> None
     assert "short" == chosen(kernel(), target="npu", pipeline="short")[0]
 
 
+def test_an_empty_text_is_a_pipeline(kernel: Make) -> None:
+    """It runs nothing, whatever is configured."""
+    schedule = schedule_for(kernel("pipeline = 'short'"), CompileRequest(pipeline=""))
+    assert ("text", ()) == (schedule.pipeline, schedule.passes)
+
+
 def test_a_level_changes_the_base_of_the_targets_pipeline(kernel: Make) -> None:
     """The pipeline stays: a level is no pipeline."""
     assert ("npu-best", "O4", "npu") == chosen(kernel(), target="npu", level="O4")

@@ -140,6 +140,8 @@ class TargetFile(Written):
     """Whether ops can read and write rows with gaps."""
     address_refresh: bool | None = None
     """Whether addresses may change between runs."""
+    pipeline: str | None = None
+    """What is run for it where no pipeline is given: a name, or an overlay file beside this one."""
     about: str | None = None
     """What it is, in a line."""
 

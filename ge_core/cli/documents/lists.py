@@ -102,6 +102,133 @@ class WhyDocument(Record):
     """The decisions, the strongest first."""
 
 
+class PipelineRecord(Owned):
+    """One level, level set or named pipeline."""
+
+    kind: Literal["level", "overlay", "text", "contested"]
+    """What it is; a contested name is nobody's."""
+    base: str | None
+    """What it stands on, where it says that itself."""
+    target: str | None
+    """The device that it is made for."""
+    origin: str | None
+    """The file that it comes from."""
+    summary: str
+    """What it is for, in a line."""
+    contested: list[str]
+    """The packages that claim a contested name."""
+
+
+class PipelinesDocument(Record):
+    """The kernel's levels, then level sets and named pipelines."""
+
+    schema_name: Literal["ge-pipelines/1"] = Field(alias="schema")
+    """Names this form."""
+    items: list[PipelineRecord]
+    """The pipelines."""
+
+
+class RepeatRecord(Record):
+    """A fixed point."""
+
+    id: int
+    """The same for all passes of one."""
+    limit: int
+    """How often each runs at most."""
+
+
+class StepRecord(Owned):
+    """One pass that runs."""
+
+    stage: str
+    """Where it runs."""
+    options: dict[str, str]
+    """Its options that differ from their defaults."""
+    repeat: RepeatRecord | None
+    """The fixed point that it is part of."""
+    because: list[BecauseRecord]
+    """Why it runs, the strongest reason first."""
+
+
+class OffRecord(Record):
+    """One pass that somebody switched off by name."""
+
+    name: str
+    """The pass."""
+    because: list[BecauseRecord]
+    """Why it is off, the strongest reason first."""
+
+
+class SetRecord(Record):
+    """One option that somebody set."""
+
+    name: str
+    """The option."""
+    value: str
+    """Its value in force."""
+    source: str
+    """Who says it."""
+
+
+class PipelineDocument(Record):
+    """What a pipeline runs, in order."""
+
+    schema_name: Literal["ge-pipeline/1"] = Field(alias="schema")
+    """Names this form."""
+    name: str
+    """Of the pipeline or level; `text` for a text that was given."""
+    kind: Literal["level", "overlay", "text"]
+    """What it is."""
+    origin: str
+    """The package that it comes from, or where it was given."""
+    level: str
+    """The level that it stands on."""
+    target: str | None
+    """The device that it asks for."""
+    text: str
+    """The same as a pipeline text, with the options of passes."""
+    passes: list[StepRecord]
+    """What runs, in order."""
+    off: list[OffRecord]
+    """Passes that somebody switched off by name."""
+    options: list[SetRecord]
+    """Options that somebody set."""
+    warnings: list[str]
+    """What should be looked at."""
+
+
+class DifferenceRecord(Record):
+    """One thing that differs."""
+
+    change: Literal["added", "removed", "moved", "changed"]
+    """Only in the other, only in the base, in both and elsewhere, in both otherwise."""
+    kind: Literal["pass", "option", "target"]
+    """What it is."""
+    name: str
+    """Its name."""
+    before: str | None
+    """As it is in the base."""
+    after: str | None
+    """As it is in the other."""
+    where: str | None
+    """The pass that it stands behind in the other, empty for the first."""
+
+
+class PipelineDiffDocument(Record):
+    """What differs between two pipelines."""
+
+    schema_name: Literal["ge-pipeline-diff/1"] = Field(alias="schema")
+    """Names this form."""
+    base: str
+    """What is compared with."""
+    other: str
+    """What is compared."""
+    same: bool
+    """Whether both run the same."""
+    items: list[DifferenceRecord]
+    """The differences: passes in order, options by name, the target."""
+
+
 class OptionRecord(Owned):
     """One option."""
 
@@ -235,6 +362,8 @@ class TargetRecord(Owned):
     """Capacity by pool; null for one without a limit."""
     strided: bool
     """Whether ops can read and write rows with gaps."""
+    pipeline: str | None
+    """What is run for it where no pipeline is given."""
     about: str
     """What it is, in a line."""
 
