@@ -17,9 +17,9 @@ CASES = list(find_cases([FOLDER]))
 
 
 def test_the_cases_are_there() -> None:
-    """Three families: copy removal, joins and splits, memory."""
+    """Four families: copy removal, joins and splits, memory, which passes run."""
     families = {case.path.parent.name for case in CASES}
-    assert {"tensormove", "concat_notask", "memassign"} == families
+    assert {"tensormove", "concat_notask", "memassign", "pass_registry"} == families
     assert len(CASES) >= 250
 
 

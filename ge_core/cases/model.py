@@ -54,6 +54,10 @@ def read_case(path: Path) -> Case | None:
     document = load_json(path)
     if not isinstance(document, dict) or not {"graph", "expect"} & document.keys():
         return None
+    if document.get("family") == "pass_registry":
+        from ge_core.cases.registry_case import read_registry_case
+
+        return read_registry_case(path, document)
     if "graph" not in document:
         return None  # a case whose graph is a model file beside it: `ge run` is for those
     missing = [key for key in ("id", "pipeline", "expect") if key not in document]

@@ -8,6 +8,8 @@ from ge_core.cases.graph_checks import GRAPH_CHECKS
 from ge_core.cases.model import Case, CaseResult, Failure
 from ge_core.cases.outcome import Outcome
 from ge_core.cases.plan_checks import PLAN_CHECKS
+from ge_core.cases.registry_case import RegistryCase
+from ge_core.cases.registry_runner import run_registry_case
 from ge_core.cases.steps import STEPS
 from ge_core.errors import GeError, near_matches
 from ge_core.passes.manager import PassManager
@@ -21,7 +23,12 @@ INFORMATION = frozenset({"error", "target_peak_bytes", "ge_also_forbids"})
 
 
 def run_case(case: Case, kernel: Kernel) -> CaseResult:
-    """Run a case on GE's target with GE's tolerant reading of options, unless it says otherwise."""
+    """Run a case on GE's target with GE's tolerant reading of options, unless it says otherwise.
+
+    Those of the family `pass_registry` plan passes only, on no target, and read strictly.
+    """
+    if isinstance(case, RegistryCase):
+        return run_registry_case(case, kernel.catalog)
     result = CaseResult(case)
     expected = case.expect.get("error")
     outcome: Outcome | None = None

@@ -247,11 +247,18 @@ NOBODY_SET = 99
 
 @dataclass(frozen=True, slots=True)
 class OptionValue:
-    """A value in force, the source it comes from, and how strong that is (0 the strongest)."""
+    """A value in force.
+
+    Attributes:
+        source: who set it.
+        rank: how strong that source is, 0 the strongest.
+        given: how it was given, for errors.
+    """
 
     value: str
     source: str
     rank: int = NOBODY_SET
+    given: str = ""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ge_core.errors import OptionError, PluginError, UsageError
 from ge_core.passes.claim_plan import ClaimPlanner
+from ge_core.passes.given_options import unread_options
 from ge_core.passes.ordering import arrange, resolve
 from ge_core.passes.overlay_plan import Adjusted, adjust
 from ge_core.passes.overlays import Overlay
@@ -131,6 +132,8 @@ class _Planner:
                 decision = _by_text(declaration, decision, text, exact, self.shown)
             self.decisions[declaration.name] = decision
         self._drop_what_lacks_something(order)
+        by_name = self.adjusted.by_name
+        self.warnings += unread_options(self.settings, by_name, self.decisions)
         steps = lay_out(order, self.adjusted, self.decisions, self.settings)
         self._check_needs(steps)
         self._warn_of_short_names(steps)

@@ -12,6 +12,7 @@ from typing import Final
 
 from ge_core.errors import GeError, UnknownNameError, near_matches
 from ge_core.passes.options import OptionRegistry
+from ge_core.passes.pass_names import unknown_pass
 from ge_core.passes.registry import PassRegistry
 
 GE_MARKER: Final = "forbidden_close_pass"
@@ -82,7 +83,7 @@ class NameReader:
 
     def no_pass(self, name: str) -> GeError:
         """The error for a name of a pass that nobody knows; spaces around it are told."""
-        error = self.passes.unknown(name)
+        error = unknown_pass(self.passes, name)
         if name != name.strip():
             error.message += ": spaces count"
         return error
