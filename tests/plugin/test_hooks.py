@@ -133,6 +133,44 @@ def test_an_instrument_hook_that_raises_names_its_package(install: Install) -> N
     assert "GE_DISABLE_PLUGINS=watch runs without it" in str(raised.value)
 
 
+VETO = """
+@hookimpl
+def ge_veto_pass(ctx):
+    return {answer} if ctx.declaration.name == "watch.On" else None
+"""
+
+
+def test_a_plugin_may_veto_a_pass(install: Install) -> None:
+    """The warning says which package did, and in its words why; hooks hear of the skip."""
+    install("watch", "watch-dist", WATCHER)
+    install("against", "against-dist", VETO.format(answer="'not this one'"))
+    env = compile_with("watch", "against")
+    assert "pass watch.On did not run (veto: against-dist 1.0: not this one)" in env.warnings
+    said = json.loads(env.warnings[-1])
+    assert ["skipped", "watch.On", "veto"] in said
+    assert not any(line[0] == "before" for line in said)
+
+
+@pytest.mark.parametrize("answer", ["True", "''", "['no']"])
+def test_a_veto_that_gives_no_reason_names_its_package(install: Install, answer: str) -> None:
+    """Nobody could be told why the pass did not run."""
+    install("watch", "watch-dist", WATCHER)
+    install("against", "against-dist", VETO.format(answer=answer))
+    with pytest.raises(PluginError) as raised:
+        compile_with("watch", "against")
+    assert "plugin 'against' answered" in raised.value.message
+    assert "when asked for a veto" in raised.value.message
+    assert "against-dist 1.0" == raised.value.owner
+
+
+def test_a_veto_hook_that_raises_names_its_package(install: Install) -> None:
+    """As any other hook."""
+    install("watch", "watch-dist", WATCHER)
+    install("against", "against-dist", VETO.format(answer="1 / 0"))
+    with pytest.raises(PluginError, match="plugin 'against' failed in ge_veto_pass: ZeroDivis"):
+        compile_with("watch", "against")
+
+
 def test_the_public_hooks() -> None:
     """A change of this list is a change of the plugin API."""
     assert [
