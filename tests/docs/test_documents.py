@@ -19,6 +19,8 @@ from ge_core.cli.main import main
 from ge_core.cli.reference import FACTS
 from ge_core.session.kernel import forget_kernels
 from scripts.cli_examples import EXAMPLES, TINY
+from scripts.doc_snippets import DOCUMENTS as PAGES
+from scripts.doc_snippets import blocks
 from scripts.document_fields import all_fields, closed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -147,6 +149,36 @@ def test_configuration_and_targets_are_as_declared() -> None:
     )
     assert [] == problems("config-file", tomllib.loads('level = "O4"\n[set]\n"a.b" = 1\n'))
     assert problems("config-file", {"levle": "O4"})
+
+
+def shown_files() -> list[tuple[str, dict[str, Any]]]:
+    """(document, content) of the TOML files that the documentation shows, by what they hold."""
+    found = []
+    for path in PAGES:
+        for block in blocks(path.read_text(encoding="utf-8")):
+            if block.title is not None and block.title.endswith(".toml"):
+                content = tomllib.loads(block.text)
+                found.append((kind_of(block.title, content), content))
+    return [(kind, content) for kind, content in found if kind]
+
+
+def kind_of(title: str, content: dict[str, Any]) -> str:
+    """Which document a file is; none for a package's description, and what shows a mistake."""
+    if Path(title).name in ("pyproject.toml", "wrong.toml"):
+        return ""
+    if Path(title).name == "ge.toml":
+        return "config-file"
+    if "op" in content:
+        return "op-traits-file"
+    targets = json_schema("target-file")["properties"].keys() - {"name", "base", "pipeline"}
+    return "target-file" if content.keys() & targets else "overlay-file"
+
+
+def test_files_that_are_shown_are_as_declared() -> None:
+    """Configuration, targets, overlays and op traits of the documentation; each kind is there."""
+    shown = shown_files()
+    assert {"config-file", "target-file", "overlay-file", "op-traits-file"} == {k for k, _ in shown}
+    assert [] == [problem for kind, content in shown for problem in problems(kind, content)]
 
 
 def test_graphs_are_as_declared() -> None:
