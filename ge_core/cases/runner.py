@@ -66,7 +66,7 @@ def _run(case: Case, kernel: Kernel) -> Outcome:
         environment = kernel.environment(graph, schedule, target)
         environment.remarks = outcome.remarks
         only = replace(schedule, passes=_only(name, kernel, schedule))
-        PassManager(only, environment, verify_each=True).run()
+        PassManager(only, environment, verify_each=True, audit=True).run()
     return outcome
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from itertools import groupby
+from typing import Final, Protocol
 
 from ge_core.errors import GeError, PluginError, UsageError, near_matches
 from ge_core.passes.analyses import KERNEL_ANALYSES, Analysis
 from ge_core.passes.claims import Claim
 from ge_core.passes.kernel_claims import kernel_claims
+from ge_core.passes.pipeline_text import Repeat
 from ge_core.passes.precedence import Because, Decision
 from ge_core.passes.registry import PassDeclaration, PassRegistry
 from ge_core.passes.stages import Place
@@ -35,6 +37,11 @@ class Step(Protocol):
     @property
     def place(self) -> Place:
         """Where it runs."""
+        ...
+
+    @property
+    def repeat(self) -> Repeat | None:
+        """The fixed point that it is part of."""
         ...
 
 
@@ -299,17 +306,8 @@ class _Story:
 
 def _unrolled(steps: Sequence[Step]) -> Iterator[Step]:
     """The steps as they may run: a repeated group twice, since its end meets its beginning."""
-    at = 0
-    while at < len(steps):
-        group = _repeat(steps[at])
-        end = at + 1
-        while group is not None and end < len(steps) and _repeat(steps[end]) == group:
-            end += 1
-        yield from steps[at:end]
-        if group is not None and group.limit > 1:
-            yield from steps[at:end]
-        at = end
-
-
-def _repeat(step: Step) -> Any:
-    return getattr(step, "repeat", None)
+    for repeat, group in groupby(steps, key=lambda step: step.repeat):
+        turn = list(group)
+        yield from turn
+        if repeat is not None and repeat.limit > 1:
+            yield from turn

@@ -94,8 +94,13 @@ class ClaimWatch:
 
     def before(self, step: Step) -> None:
         """A pass begins: note what it is compared with, and drop what it may break."""
-        for name in self._plan.of(step.declaration.name).invalidates:
+        said = self._plan.of(step.declaration.name)
+        for name in said.invalidates:
             self._held.pop(name, None)
+        for name in said.establishes:
+            # One that runs again is as free as it was the first time.
+            if name in self._held and self._held[name].giver == step.declaration.name:
+                del self._held[name]
         for held in self._held.values():
             if held.claim.since == "pass":
                 self._remember(held, f"before pass {step.declaration.name!r}")

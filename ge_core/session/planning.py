@@ -64,9 +64,7 @@ class Planner:
     def _assign(self, problem: MemoryProblem, owner: str, steps: int | None) -> Placement:
         assigner = self.kernel.assigners.make(self.assigner_name)
         try:
-            placement: object = assigner.assign(
-                problem, Budget(seconds=self.timeout, steps=steps)
-            )
+            placement: object = assigner.assign(problem, Budget(seconds=self.timeout, steps=steps))
         except GeError as error:
             if error.owner is None:
                 error.owner = owner

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -227,38 +226,14 @@ def test_kernel_analyses_and_declared_ones_may_be_preserved(plan: Plan) -> None:
 # ---- repeated groups -----------------------------------------------------------------------------
 
 
-def test_what_a_repeated_group_breaks_at_its_end_is_missing_at_its_start(
-    catalog: MakeCatalog,
-) -> None:
+def test_what_a_repeated_group_breaks_at_its_end_is_missing_at_its_start(plan: Plan) -> None:
     """The second turn begins where the first one ends."""
-    from ge_core.passes.claim_plan import ClaimPlanner
-
-    made = catalog(
-        {
-            "A": {"establishes": ("tidy",)},
-            "B": {"requires": ("tidy",)},
-            "C": {"invalidates": ("tidy",)},
-        },
-        declare=declare,
-    )
-    group = SimpleNamespace(id=1, limit=4)
-
-    def steps(*names: str, repeated: str) -> list[Any]:
-        return [
-            SimpleNamespace(
-                declaration=made.passes.get(name),
-                place=made.passes.get(name).place,
-                repeat=group if name in repeated else None,
-            )
-            for name in names
-        ]
-
-    def check(found: list[Any]) -> None:
-        ClaimPlanner(made.passes, ()).plan(found, {}, lambda declaration, need: [need])
-
-    check(steps("A", "B", "C", repeated=""))
-    check(steps("A", "B", "C", repeated="ABC"))
-    with pytest.raises(UsageError, match="A -> C -> B"):
-        check(steps("A", "B", "C", repeated="BC"))
-    group.limit = 1
-    check(steps("A", "B", "C", repeated="BC"))
+    builtin = {
+        "A": {"establishes": ("tidy",)},
+        "B": {"requires": ("tidy",)},
+        "C": {"invalidates": ("tidy",)},
+    }
+    for text in ("A,B,C", "repeat{limit=4}(A,B,C)", "A,repeat{limit=1}(B,C)"):
+        assert 3 == len(plan(builtin, text=text).passes)
+    error = refusal(UsageError, plan, builtin, text="A,repeat{limit=4}(B,C)")
+    assert "'A' establishes it and 'C' invalidates it before: A -> C -> B" in error.message

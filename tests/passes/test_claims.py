@@ -12,7 +12,8 @@ from ge_core.ir import Graph, GraphBuilder, print_graph
 from ge_core.passes import GraphPass, PassContext, PassRegistry, Stage
 from ge_core.passes.claims import Breach, ClaimRegistry, Since
 from ge_core.passes.environment import Environment
-from ge_core.passes.manager import RunReport
+from ge_core.passes.manager import PassManager, RunReport
+from ge_core.passes.planning import Catalog, plan_passes
 
 Run = Callable[..., tuple[Environment, RunReport]]
 Work = Callable[[Graph, PassContext], object]
@@ -225,6 +226,47 @@ def test_what_is_compared_with_is_noted_once_per_state_of_the_graph(run: Run) ->
     }
     run(relus("a"), passes, declare=declare)
     assert 2 == len(noted)
+
+
+# ---- passes that repeat --------------------------------------------------------------------------
+
+
+def drop_last(graph: Graph, ctx: PassContext) -> None:
+    """Removes the last Relu, if there is one."""
+    last = graph.nodes_of("Relu")[-1:]
+    for node in last:
+        graph.bypass(node)
+
+
+def test_a_pass_that_repeats_is_free_each_time(run: Run) -> None:
+    """What it establishes binds others, not its own next run."""
+    graph = relus("a", "b", "c")
+    passes = {"A": work(drop_last, establishes=("nodes_stay",), repeat=9)}
+    run(graph, passes)
+    assert [] == graph.nodes_of("Relu")
+    error = broken(run, relus("a"), {**passes, "B": work(drop("x"))})
+    assert error.message.startswith("pass 'B' ")
+
+
+def test_a_pass_that_establishes_what_another_one_did_is_bound(run: Run) -> None:
+    """It must say that it invalidates, or leave the claim whole."""
+    passes = {
+        "A": work(establishes=("nodes_stay",)),
+        "B": work(drop("a"), establishes=("nodes_stay",)),
+    }
+    assert "which pass 'A'" in broken(run, relus("a"), passes).message
+
+
+def test_a_group_that_repeats_keeps_its_claims(
+    catalog: Callable[..., Catalog], environment: Callable[..., Environment]
+) -> None:
+    """What its first pass establishes binds the others in every turn."""
+    declared = {"A": work(establishes=("nodes_stay",)), "B": work(drop_last)}
+    schedule = plan_passes(catalog(declared), pipeline="repeat{limit=3}(B,A)")
+    env = environment(relus("a", "b"), schedule)
+    with pytest.raises(PassError, match="pass 'B' breaks the claim 'nodes_stay'"):
+        PassManager(schedule, env).run()
+    assert ["a"] == [node.name for node in env.root.nodes_of("Relu")]
 
 
 # ---- claims that always hold ---------------------------------------------------------------------
