@@ -15,12 +15,18 @@ from ge_core.memory.anchor_types import AnchorType
 from ge_core.memory.checkers import PairRule
 from ge_core.memory.conflict_query import Answer, LayoutQuery
 from ge_core.plugin.registries import Registries
-from ge_core.session.compiler import Compiler
 from ge_core.session.kernel import Kernel
 from ge_core.session.request import CompileRequest
 from ge_core.session.scheduling import schedule_for
 from ge_core.testing.choices import Choices
-from ge_core.testing.kernels import UNDER_TEST, PluginSpec, kernel_with, owned, owner_of
+from ge_core.testing.kernels import (
+    UNDER_TEST,
+    PluginSpec,
+    kernel_with,
+    owned,
+    owner_of,
+    run_passes,
+)
 from ge_core.testing.random_graphs import GraphKnobs, OpRecipe
 from ge_core.testing.samples import Graphs, Sample, given_samples, odd_samples, random_samples
 from ge_core.testing.suite import Suite, fail, make_suite, plainly, skip
@@ -114,17 +120,21 @@ class _Subject:
             knobs = dataclasses.replace(knobs, ops=list(self.ops), decorate=decorate)
             found = random_samples(knobs, self.count)
         found += odd_samples([])
-        return [dataclasses.replace(s, graph=self._compiled(s)) for s in found]
+        return [dataclasses.replace(s, graph=self._marked(s)) for s in found]
 
     def _strew(self, pick: Choices, desc: TensorDesc) -> TensorDesc:
         for name in sorted(self.attrs):
             desc = desc.with_attr(name, pick.pick(list(self.attrs[name])))
         return desc
 
-    def _compiled(self, sample: Sample) -> Graph:
+    def _marked(self, sample: Sample) -> Graph:
+        """The graph as the passes leave it; as it came where they refuse it."""
         graph = sample.fresh()
-        if self.graphs is None and not self.attrs:
-            Compiler(self.kernel).compile(graph, CompileRequest(prove=False, assigner="fast"))
+        if self.graphs is None:
+            try:
+                run_passes(self.kernel, graph, CompileRequest())
+            except GeError:
+                return sample.fresh()
         return graph
 
     @cached_property

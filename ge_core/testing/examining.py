@@ -26,15 +26,13 @@ from ge_core.passes.claim_watch import ClaimWatch
 from ge_core.passes.closing import KERNEL_CODES
 from ge_core.passes.context import PassContext
 from ge_core.passes.instruments import Instrument
-from ge_core.passes.manager import PassManager
 from ge_core.passes.remarks import Remark, RemarkKind
 from ge_core.session.compiler import Compiler
 from ge_core.session.kernel import Kernel
 from ge_core.session.request import CompileRequest
 from ge_core.session.result import Result
-from ge_core.session.scheduling import schedule_for
 from ge_core.testing.compare import compare_outputs
-from ge_core.testing.kernels import watched
+from ge_core.testing.kernels import run_passes, watched
 
 RUNS: Final = "runs"
 STRUCTURE: Final = "structure"
@@ -157,12 +155,9 @@ class Examiner:
             return
         found.judged.add(SETTLES)
         again = Watch(self.name, Examined())
-        schedule = schedule_for(self.kernel, request)
-        target = self.kernel.target(schedule.target)
         root = clone(watch.after)
-        environment = self.kernel.environment(root, schedule, target)
         try:
-            PassManager(schedule, environment, [again]).run()
+            run_passes(self.kernel, root, request, again)
         except GeError as error:
             found.add(SETTLES, f"run again on its own result, it fails: {error}")
             return

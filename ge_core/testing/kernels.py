@@ -10,19 +10,22 @@ import functools
 import importlib.util
 import inspect
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from ge_core.errors import PluginError, UsageError
+from ge_core.ir import Graph
+from ge_core.passes.environment import Environment
 from ge_core.passes.instruments import Instrument
+from ge_core.passes.manager import PassManager
 from ge_core.plugin.index import API, DISABLE, Candidate, PluginIndex, index_plugins
 from ge_core.plugin.loading import load_plugins
 from ge_core.plugin.registries import Registries
 from ge_core.registry import Owner
 from ge_core.session.kernel import Kernel, make_kernel
+from ge_core.session.request import CompileRequest
+from ge_core.session.scheduling import schedule_for
 
 UNDER_TEST = Owner("under_test", "code under test")
 """Who owns what a suite registers itself."""
@@ -134,6 +137,16 @@ def owner_of(kernel: Kernel, name: str | None) -> list[Owner]:
     return found or [UNDER_TEST]
 
 
-def names_of(things: Sequence[Any]) -> str:
-    """Names in one line, or that there are none."""
-    return ", ".join(str(thing) for thing in things) or "none"
+def run_passes(
+    kernel: Kernel, graph: Graph, request: CompileRequest, *watching: Instrument
+) -> Environment:
+    """Run the passes of a request on a graph, in place, without planning its memory.
+
+    Raises:
+        GeError: what the passes raise, or the schedule.
+    """
+    schedule = schedule_for(kernel, request)
+    target = kernel.target(request.target or schedule.target)
+    environment = kernel.environment(graph, schedule, target)
+    PassManager(schedule, environment, watching, audit=request.audit).run()
+    return environment

@@ -17,7 +17,7 @@ def ge_register_passes(passes: Any) -> None:
         levels=Level.O3.and_above(),
         stage=Stage.TENSOR_MOVE,
         preserves=("ge_tensormove",),
-        handles=("move",),
+        handles=("TensorMove",),
         codes=CODES,
         summary="Removes TensorMove nodes whose copy nobody can see.",
     )
