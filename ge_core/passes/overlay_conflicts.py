@@ -46,6 +46,7 @@ def check_overlay(overlay: Overlay) -> None:
             if _contradict(old, new):
                 problem = f"pass {name!r} is {old.what} and {new.what}"
                 raise _error(overlay, new.line, problem, old)
+    _check_order(overlay)
     _check_places(overlay)
     _check_settings(overlay)
 
@@ -94,6 +95,20 @@ def _check_change(overlay: Overlay, change: Change) -> None:
         if change.replacement is not None:
             problem = f"pass {change.name!r} is replaced with itself"
         raise _error(overlay, change.line, problem)
+
+
+def _check_order(overlay: Overlay) -> None:
+    """Two changes about the same two passes; longer circles are found when passes are ordered."""
+    lines: dict[tuple[str, str], int] = {}
+    for change in sorted((*overlay.add, *overlay.reorder), key=lambda change: change.line):
+        pairs = [(change.name, other) for other in change.before]
+        pairs += [(other, change.name) for other in change.after]
+        for first, second in pairs:
+            if (second, first) in lines:
+                old = _Said("", lines[second, first], None)
+                problem = f"pass {first!r} is before {second!r}, and the other way round"
+                raise _error(overlay, change.line, problem, old)
+            lines[first, second] = change.line
 
 
 def _check_places(overlay: Overlay) -> None:

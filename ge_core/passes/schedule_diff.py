@@ -24,7 +24,8 @@ class Difference:
     Attributes:
         change: in the other only, in the base only, in both and elsewhere, or in both otherwise.
         kind: of thing.
-        before, after: as it is in the base and in the other; None where it isn't.
+        before, after: the pass as it is written and placed, or the value, in the base and in the
+            other; None where it isn't.
         where: behind which pass it stands in the other, empty for the first; None where that says
             nothing.
     """
@@ -39,11 +40,18 @@ class Difference:
     def __str__(self) -> str:
         """The line that people read."""
         place = "" if self.where is None else f", after {self.where}" if self.where else ", first"
+        before, after = self._shown(self.before), self._shown(self.after)
         if self.change == "removed":
-            return f"- {self.before}"
+            return f"- {before}"
         if self.change == "changed":
-            return f"~ {self.before} -> {self.after}"
-        return f"{'+' if self.change == 'added' else '~'} {self.after}{place}"
+            value = after if self.kind == "pass" else print_word(self.after or "")
+            return f"~ {before} -> {value}"
+        return f"{'+' if self.change == 'added' else '~'} {after}{place}"
+
+    def _shown(self, value: str | None) -> str:
+        if value is None or self.kind == "pass":
+            return value or ""
+        return f"target {value}" if self.kind == "target" else f"{self.name}={print_word(value)}"
 
     def to_json(self) -> dict[str, str | None]:
         """The record of `ge-pipeline-diff/1`."""
@@ -125,25 +133,19 @@ def _written(step: Scheduled) -> str:
 def _options(base: Schedule, other: Schedule) -> Iterator[Difference]:
     old, new = base.options.as_dict(), other.options.as_dict()
     for name in sorted({*old, *new}):
-        if old.get(name) == new.get(name):
-            continue
-        before = f"{name}={print_word(old[name])}" if name in old else None
-        after = f"{name}={print_word(new[name])}" if name in new else None
-        if after is None:
-            yield Difference("removed", "option", name, before)
-        elif before is None:
-            yield Difference("added", "option", name, after=after)
-        else:
-            yield Difference("changed", "option", name, before, print_word(new[name]))
+        yield from _value("option", name, old.get(name), new.get(name))
 
 
 def _targets(base: Schedule, other: Schedule) -> Iterator[Difference]:
-    if base.target == other.target:
+    yield from _value("target", "target", base.target, other.target)
+
+
+def _value(
+    kind: Literal["option", "target"], name: str, before: str | None, after: str | None
+) -> Iterator[Difference]:
+    if before == after:
         return
-    before = None if base.target is None else f"target {base.target}"
-    after = None if other.target is None else f"target {other.target}"
     change: Literal["added", "removed", "changed"] = "changed"
     if before is None or after is None:
         change = "added" if before is None else "removed"
-    name = other.target or base.target or ""
-    yield Difference(change, "target", name, before, after)
+    yield Difference(change, kind, name, before, after)

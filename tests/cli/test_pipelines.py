@@ -206,8 +206,14 @@ def test_the_document_of_a_difference(ge: Ge) -> None:
         ("removed", "pass", "PackNotaskPass", None),
         ("added", "pass", "acme.DropNoOpCast", "SplitNotaskPass"),
         ("added", "option", "ge.exec.inputReuseMemIndexes", None),
-        ("added", "target", "npu", None),
+        ("added", "target", "target", None),
     ] == [(i["change"], i["kind"], i["name"], i["where"]) for i in document["items"]]
+    assert [
+        ("PackNotaskPass (OPTIMIZE_STAGE2)", None),
+        (None, "acme.DropNoOpCast{limit=100} (OPTIMIZE_STAGE2)"),
+        (None, "0"),
+        (None, "npu"),
+    ] == [(i["before"], i["after"]) for i in document["items"]]
 
 
 def test_an_overlay_file_with_a_mistake(ge: Ge, tmp_path: Path) -> None:

@@ -65,6 +65,18 @@ REPEAT = "[[repeat]]\npass='A'\nlimit=3\n"
             1,
         ),
         (
+            REORDER + "[[reorder]]\npass='B'\nbefore='A'\n",
+            "pass 'B' is before 'A', and the other way round",
+            4,
+            1,
+        ),
+        (
+            REORDER + "[[add]]\npass='C'\n[[reorder]]\npass='B'\nbefore=['C', 'A']\n",
+            "pass 'B' is before 'A', and the other way round",
+            6,
+            1,
+        ),
+        (
             "[[replace]]\nstage='CHECK'\nwith='x'\n[[replace]]\nstage='CHECK'\nwith='y'\n",
             "stage CHECK is replaced twice",
             4,

@@ -207,7 +207,7 @@ class DifferenceRecord(Record):
     name: str
     """Its name."""
     before: str | None
-    """As it is in the base."""
+    """As it is in the base: a pass as it is written and placed, or a value."""
     after: str | None
     """As it is in the other."""
     where: str | None
