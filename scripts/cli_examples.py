@@ -53,12 +53,6 @@ CASE: Final = """\
 }
 """
 
-CASE_KEYS: Final = (
-    "Cases run on target `ascend` with GE's tolerant reading of options, unless they say "
-    "otherwise. A pipeline may also contain the steps `MemoryPlanner` and `TaskGenerator`. What "
-    "can be expected:"
-)
-
 EXAMPLES: Final[dict[str, Example]] = {
     "compile": Example(
         ("ge compile tiny.json --format json",),
@@ -80,7 +74,7 @@ EXAMPLES: Final[dict[str, Example]] = {
     ),
     "case": Example(
         ("ge case a-case.json", "ge case a-case.json --format json"),
-        CASE_KEYS,
+        "[Case files](case-files.md) says what they can hold and expect.",
         (("a-case.json", CASE),),
     ),
     "convert": Example(("ge convert model.onnx model.json",)),

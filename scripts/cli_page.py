@@ -7,14 +7,12 @@ from typing import Any
 
 import click
 
-from ge_core.cases.graph_checks import GRAPH_CHECKS
-from ge_core.cases.plan_checks import PLAN_CHECKS
 from ge_core.cli.common import compile_flags
 from ge_core.cli.documents import file_name
 from ge_core.cli.main import COMMANDS as NAMES
 from ge_core.cli.main import ge
 from ge_core.cli.reference import EXIT_CODES, FACTS, Facts
-from scripts.cli_examples import EXAMPLES, TINY, Example
+from scripts.cli_examples import EXAMPLES, TINY
 from scripts.doc_snippets import ANYTHING
 from scripts.markdown import code, codes, page, table
 
@@ -79,7 +77,7 @@ def _section(words: str, command: click.Command) -> str:
         f"`{' '.join(['ge', words, *usage])}`",
         _parameters(words, command, facts),
         _exits(facts),
-        _about(words, example),
+        example.about,
         *(_file(name, text) for name, text in example.files),
         console(example.shown, example.cut),
     ]
@@ -93,14 +91,6 @@ def _section(words: str, command: click.Command) -> str:
 
 def _fields(document: str) -> str:
     return f"[its fields](schemas.md#{document.replace('/', '')})"
-
-
-def _about(words: str, example: Example) -> str:
-    if words != "case":
-        return example.about
-    kinds = (("graph", GRAPH_CHECKS), ("plan and tasks", PLAN_CHECKS))
-    listed = "\n".join(f"* of {kind}: {codes(checks)}" for kind, checks in kinds)
-    return f"{example.about}\n\n{listed}\n* an error of this class: `error`"
 
 
 def _sentences(text: str) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 
 from scripts import (
     api_page,
+    case_page,
     cli_page,
     comparison_page,
     context_page,
@@ -39,6 +40,7 @@ def generated() -> dict[Path, str]:
         "images/arena.svg": plan_picture.picture(),
         "pass-context.md": context_page.pass_context(),
         "comparison.md": comparison_page.comparison(),
+        "case-files.md": keep_outputs(case_page.case_files(), DOCS / "case-files.md"),
         "cli.md": keep_outputs(cli_page.commands(), DOCS / "cli.md"),
         "schemas.md": schema_page.schemas(),
         **{f"schemas/{name}": text for name, text in schema_page.schema_files().items()},

@@ -14,6 +14,7 @@ Check = Callable[[Any, Outcome], Iterator[Failure]]
 
 
 def _removed(names: list[str], outcome: Outcome) -> Iterator[Failure]:
+    """Nodes that are gone."""
     for name in names:
         if outcome.graph.find(name) is not None:
             rules = ", ".join(outcome.rules(name)) or "no remark"
@@ -21,12 +22,14 @@ def _removed(names: list[str], outcome: Outcome) -> Iterator[Failure]:
 
 
 def _kept(names: list[str], outcome: Outcome) -> Iterator[Failure]:
+    """Nodes that are still there."""
     for name in names:
         if outcome.graph.find(name) is None:
             yield Failure(f"kept {name}", "it is gone")
 
 
 def _kept_reason(reasons: Mapping[str, str], outcome: Outcome) -> Iterator[Failure]:
+    """By node, the rule that a remark gives for its staying: R3, or a check's name."""
     for name, rule in reasons.items():
         given = outcome.rules(name)
         if rule not in given:
@@ -34,6 +37,7 @@ def _kept_reason(reasons: Mapping[str, str], outcome: Outcome) -> Iterator[Failu
 
 
 def _edges(edges: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
+    """Pairs of an output and the input that it feeds, `node:index` both."""
     for source, target in edges:
         found = _input(outcome, target)
         feed = None if found is None or found.source is None else repr(found.source)
@@ -42,18 +46,21 @@ def _edges(edges: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
 
 
 def _control_edges(edges: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
+    """Pairs of nodes with an edge of order."""
     for before, after in edges:
         if not _has_control(outcome, before, after):
             yield Failure(f"control edge {before} -> {after}", "there is none")
 
 
 def _no_control_edges(edges: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
+    """Pairs of nodes without one."""
     for before, after in edges:
         if _has_control(outcome, before, after):
             yield Failure(f"no control edge {before} -> {after}", "there is one")
 
 
 def _attrs(wanted: Mapping[str, Mapping[str, Any]], outcome: Outcome) -> Iterator[Failure]:
+    """By node, attributes and their values."""
     for name, facts in wanted.items():
         node = outcome.graph.find(name)
         for key, value in facts.items():
@@ -63,6 +70,7 @@ def _attrs(wanted: Mapping[str, Mapping[str, Any]], outcome: Outcome) -> Iterato
 
 
 def _no_attrs(unwanted: Mapping[str, list[str]], outcome: Outcome) -> Iterator[Failure]:
+    """By node, attributes that it lacks."""
     for name, keys in unwanted.items():
         node = outcome.graph.find(name)
         for key in keys:
@@ -71,6 +79,7 @@ def _no_attrs(unwanted: Mapping[str, list[str]], outcome: Outcome) -> Iterator[F
 
 
 def _output_attrs(wanted: Mapping[str, Mapping[str, Any]], outcome: Outcome) -> Iterator[Failure]:
+    """By output (`node:index`), attributes of its description and their values."""
     for port, facts in wanted.items():
         attrs = _output_desc_attrs(outcome, port)
         for key, value in facts.items():
@@ -79,6 +88,7 @@ def _output_attrs(wanted: Mapping[str, Mapping[str, Any]], outcome: Outcome) -> 
 
 
 def _no_output_attrs(unwanted: Mapping[str, list[str]], outcome: Outcome) -> Iterator[Failure]:
+    """By output, attributes that its description lacks."""
     for port, keys in unwanted.items():
         attrs = _output_desc_attrs(outcome, port)
         for key in keys:
@@ -87,6 +97,7 @@ def _no_output_attrs(unwanted: Mapping[str, list[str]], outcome: Outcome) -> Ite
 
 
 def _isolated(inputs: list[list[Any]], outcome: Outcome) -> Iterator[Failure]:
+    """Inputs (node and index) that an Identity feeds."""
     for name, at in inputs:
         feeder = _feeder(outcome, name, int(at))
         if feeder is None or feeder.op != "Identity":
@@ -94,6 +105,7 @@ def _isolated(inputs: list[list[Any]], outcome: Outcome) -> Iterator[Failure]:
 
 
 def _not_isolated(inputs: list[list[Any]], outcome: Outcome) -> Iterator[Failure]:
+    """Inputs that none feeds."""
     for name, at in inputs:
         feeder = _feeder(outcome, name, int(at))
         if feeder is not None and feeder.op == "Identity":
@@ -101,6 +113,7 @@ def _not_isolated(inputs: list[list[Any]], outcome: Outcome) -> Iterator[Failure
 
 
 def _conflict(wanted: bool, outcome: Outcome) -> Iterator[Failure]:
+    """Whether a checker, or the question of the case, found a conflict."""
     if outcome.conflict is not wanted:
         yield Failure(f"conflict {wanted}", str(outcome.conflict))
 

@@ -40,6 +40,7 @@ def _overlap(outcome: Outcome, a: str, b: str) -> bool | None:
 
 
 def _disjoint(pairs: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
+    """Pairs of tensors that share no byte in the plan."""
     for a, b in pairs:
         shared = _overlap(outcome, a, b)
         # Without a plan the relation alone is asked, by the check below.
@@ -49,6 +50,7 @@ def _disjoint(pairs: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
 
 
 def _must_not_share(pairs: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
+    """Pairs that share no byte, and that no plan may let share one."""
     yield from _disjoint(pairs, outcome)
     for a, b in pairs:
         if outcome.may_share is not None and outcome.may_share(a, b):
@@ -56,12 +58,14 @@ def _must_not_share(pairs: list[list[str]], outcome: Outcome) -> Iterator[Failur
 
 
 def _may_share(pairs: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
+    """Pairs that a plan may let share bytes."""
     for a, b in pairs:
         if outcome.may_share is None or not outcome.may_share(a, b):
             yield Failure(f"{a} and {b} may share", "the relation forbids it")
 
 
 def _same_offset(groups: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
+    """Groups of tensors at one place."""
     for group in groups:
         places = [_place(outcome, name) for name in group]
         if None in places or len({p and (p.pool, p.offset) for p in places}) != 1:
@@ -69,6 +73,7 @@ def _same_offset(groups: list[list[str]], outcome: Outcome) -> Iterator[Failure]
 
 
 def _contiguous(runs: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
+    """Tensors that lie one right behind the other."""
     for run in runs:
         places = [_place(outcome, name) for name in run]
         for left, right in itertools.pairwise(places):
@@ -78,6 +83,7 @@ def _contiguous(runs: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
 
 
 def _offset_delta(rows: list[list[Any]], outcome: Outcome) -> Iterator[Failure]:
+    """Triples: a tensor, another one, and how many bytes the first lies behind it."""
     for a, b, delta in rows:
         one, other = _place(outcome, a), _place(outcome, b)
         if one is None or other is None or one.offset - other.offset != delta:
@@ -85,6 +91,7 @@ def _offset_delta(rows: list[list[Any]], outcome: Outcome) -> Iterator[Failure]:
 
 
 def _aligned(step: int, outcome: Outcome) -> Iterator[Failure]:
+    """What the offsets of separate buffers are multiples of, in bytes."""
     places: list[PlanTensor | PlanWorkspace] = [*_plan(outcome).tensors, *_plan(outcome).workspace]
     for place in places:
         in_run = isinstance(place, PlanTensor) and (place.run is not None or place.alias_of)
@@ -93,6 +100,7 @@ def _aligned(step: int, outcome: Outcome) -> Iterator[Failure]:
 
 
 def _not_planned(names: list[str], outcome: Outcome) -> Iterator[Failure]:
+    """Tensors that take no byte of the arena."""
     for name in names:
         place = _place(outcome, name)
         if place is not None and place.pool == ARENA and place.bytes > 0:
@@ -100,6 +108,7 @@ def _not_planned(names: list[str], outcome: Outcome) -> Iterator[Failure]:
 
 
 def _not_io(names: list[str], outcome: Outcome) -> Iterator[Failure]:
+    """Tensors that aren't the caller's."""
     for name in names:
         place = _place(outcome, name)
         if isinstance(place, PlanTensor) and place.io is not None:
@@ -107,6 +116,7 @@ def _not_io(names: list[str], outcome: Outcome) -> Iterator[Failure]:
 
 
 def _separate_pools(pairs: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
+    """Pairs of tensors in two pools."""
     for a, b in pairs:
         one, other = _place(outcome, a), _place(outcome, b)
         if one is None or other is None or one.pool == other.pool:
@@ -114,6 +124,7 @@ def _separate_pools(pairs: list[list[str]], outcome: Outcome) -> Iterator[Failur
 
 
 def _mem_type(wanted: Mapping[str, str], outcome: Outcome) -> Iterator[Failure]:
+    """By tensor, the pool that it lies in."""
     for name, pool in wanted.items():
         place = _place(outcome, name)
         if place is None or place.pool != pool:
@@ -121,6 +132,7 @@ def _mem_type(wanted: Mapping[str, str], outcome: Outcome) -> Iterator[Failure]:
 
 
 def _pool_bytes(wanted: Mapping[str, int], outcome: Outcome) -> Iterator[Failure]:
+    """By pool, its size in bytes."""
     for pool, size in wanted.items():
         totals = _plan(outcome).pools.get(pool)
         got = 0 if totals is None else totals.bytes
@@ -129,6 +141,7 @@ def _pool_bytes(wanted: Mapping[str, int], outcome: Outcome) -> Iterator[Failure
 
 
 def _offsets(wanted: Mapping[str, int], outcome: Outcome) -> Iterator[Failure]:
+    """By tensor, its offset in bytes."""
     for name, offset in wanted.items():
         place = _place(outcome, name)
         if place is None or place.offset != offset:
@@ -141,16 +154,19 @@ def _peak(outcome: Outcome) -> int:
 
 
 def _peak_bytes(wanted: int, outcome: Outcome) -> Iterator[Failure]:
+    """The size of the arena in bytes."""
     if _peak(outcome) != wanted:
         yield Failure(f"peak of {wanted} bytes", str(_peak(outcome)))
 
 
 def _max_peak_bytes(wanted: int, outcome: Outcome) -> Iterator[Failure]:
+    """What the arena takes at most, in bytes."""
     if _peak(outcome) > wanted:
         yield Failure(f"peak of at most {wanted} bytes", str(_peak(outcome)))
 
 
 def _conflicts(pairs: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
+    """Pairs of tensors that the judge of the case's own plan reports."""
     found = {frozenset(pair) for pair in outcome.conflicts}
     for a, b in pairs:
         if frozenset((a, b)) not in found:
@@ -158,6 +174,7 @@ def _conflicts(pairs: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
 
 
 def _tasks(names: list[str], outcome: Outcome) -> Iterator[Failure]:
+    """Nodes that are launched."""
     launched = _launched(outcome)
     for name in names:
         if name not in launched:
@@ -165,6 +182,7 @@ def _tasks(names: list[str], outcome: Outcome) -> Iterator[Failure]:
 
 
 def _no_tasks(names: list[str], outcome: Outcome) -> Iterator[Failure]:
+    """Nodes that aren't."""
     launched = _launched(outcome)
     for name in names:
         if name in launched:

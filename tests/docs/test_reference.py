@@ -9,6 +9,9 @@ import click
 import pytest
 
 from ge_core import errors
+from ge_core.cases.graph_checks import GRAPH_CHECKS
+from ge_core.cases.plan_checks import PLAN_CHECKS
+from ge_core.cases.registry_checks import ERROR_CHECKS, SCHEDULE_CHECKS
 from ge_core.cli.documents import PRINTED
 from ge_core.cli.reference import EXIT_CODES, FACTS
 from ge_core.errors import GeError
@@ -68,6 +71,12 @@ def test_every_registered_thing_has_a_summary() -> None:
     silent += [e.name for e in found.assigners.entries() if not e.about.get("about")]
     silent += [e.name for e in found.targets.entries() if not e.value.about]
     assert [] == silent
+
+
+def test_every_expectation_of_case_files_is_explained() -> None:
+    """In the docstring of its check."""
+    checks = {**GRAPH_CHECKS, **PLAN_CHECKS, **SCHEDULE_CHECKS, **ERROR_CHECKS}
+    assert [] == [name for name, check in checks.items() if not check.__doc__]
 
 
 def test_every_error_says_what_it_means() -> None:

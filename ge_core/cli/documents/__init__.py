@@ -47,6 +47,7 @@ FILES: Final[Mapping[str, type[BaseModel]]] = {
     "ge-tasks/1": tasks.TasksDocument,
     "ge-remark/1": results.RemarkDocument,
     "case-file": files.CaseFile,
+    "registry-case-file": files.RegistryCaseFile,
     "target-file": files.TargetFile,
     "config-file": files.ConfigFile,
     "overlay-file": overlay_model.OverlayFile,

@@ -121,6 +121,75 @@ class CaseFile(Record):
     """Offsets to judge, where the case brings its own."""
 
 
+class SourceRecord(Written):
+    """What one source says."""
+
+    source: Literal["arguments", "pipeline", "project", "environment"]
+    """Which one."""
+    options: Values = Field(default_factory=dict)
+    """Options by name."""
+    enable: list[str] = Field(default_factory=list)
+    """Passes that it switches on."""
+    disable: list[str] = Field(default_factory=list)
+    """Passes that it switches off."""
+    origin: str = ""
+    """What reports call it."""
+
+
+class DeclaredRecord(Written):
+    """What a case brings along; a name with a prefix is a third party's."""
+
+    passes: dict[str, Values] = Field(default_factory=dict)
+    """Passes by name, with the arguments of their registration; `fields` are their options."""
+    options: dict[str, Values] = Field(default_factory=dict)
+    """Options by name, with the arguments of their registration."""
+    levels: dict[str, str] = Field(default_factory=dict)
+    """Level sets by name, with the level that each extends."""
+    pipelines: dict[str, str] = Field(default_factory=dict)
+    """Pipelines by name: texts, or overlays in TOML."""
+    claims: dict[str, str] = Field(default_factory=dict)
+    """Claims by name, with what holds."""
+    capabilities: list[str] = Field(default_factory=list)
+    """What passes may require and is there."""
+    owners: dict[str, str] = Field(default_factory=dict)
+    """Prefix to package and version."""
+    renamed_passes: dict[str, str] = Field(default_factory=dict)
+    """Old name of a pass to the present one."""
+    renamed_options: dict[str, str] = Field(default_factory=dict)
+    """Old name of an option to the present one."""
+
+
+class RegistryCaseFile(Written):
+    """A case of the family `pass_registry`: which passes run, in which order, and why."""
+
+    id: str
+    """Names it in reports."""
+    family: Literal["pass_registry"]
+    """What it is about."""
+    why: str = ""
+    """The rule that it shows."""
+    declare: DeclaredRecord = Field(default_factory=DeclaredRecord)
+    """What there is, besides the kernel's own."""
+    installed: bool = False
+    """Whether what is installed is there, too."""
+    files: dict[str, str | list[str] | Values] = Field(default_factory=dict)
+    """Files that options name, by name: a text, its lines, or JSON."""
+    options: Values = Field(default_factory=dict)
+    """Options of the arguments."""
+    enable: list[str] = Field(default_factory=list)
+    """Passes that the arguments switch on."""
+    disable: list[str] = Field(default_factory=list)
+    """Passes that the arguments switch off."""
+    sources: list[SourceRecord] = Field(default_factory=list)
+    """What other sources say."""
+    pipeline: str | None = None
+    """The pipeline that is chosen: a name or a text."""
+    exact: bool = False
+    """Whether a pipeline text is all that runs."""
+    expect: Values
+    """What must hold."""
+
+
 class TargetFile(Written):
     """A device in TOML, on top of a named one; what is left out is the base's."""
 
