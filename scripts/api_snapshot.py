@@ -10,6 +10,7 @@ may change in them and how.
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -192,11 +193,18 @@ class Difference:
 
     def __str__(self) -> str:
         parts = []
-        if self.gone:
-            parts += [f"no longer as it was ({self.subject}):"]
-            parts += [f"  - {line}" for line in self.gone]
-        if self.new:
-            parts += [f"new ({self.subject}):", *(f"  + {line}" for line in self.new)]
+        now = {_name(line): line for line in self.new}
+        changed = [line for line in self.gone if _name(line) in now]
+        gone = [line for line in self.gone if line not in changed]
+        names = [_name(line) for line in changed]
+        new = [line for line in self.new if _name(line) not in names]
+        if gone:
+            parts += [f"gone ({self.subject}):", *(f"  - {line}" for line in gone)]
+        if changed:
+            parts.append(f"changed ({self.subject}):")
+            parts += [f"  - {line}\n  + {now[_name(line)]}" for line in changed]
+        if new:
+            parts += [f"new ({self.subject}):", *(f"  + {line}" for line in new)]
         if self.gone:
             parts.append(
                 "others use this: what is removed or renamed is kept for two releases and retired"
@@ -205,6 +213,11 @@ class Difference:
             )
         parts.append("run `python -m scripts.api_snapshot --write`, and say it in the changelog")
         return "\n".join(parts)
+
+
+def _name(line: str) -> str:
+    """What a line is about: the name before its arguments, its value or what it leads to."""
+    return re.split(r"\(|: | = | \[| (?:always|optional)$", line, maxsplit=1)[0]
 
 
 def compare(subject: str, before: Iterable[str], now: Iterable[str]) -> Difference:

@@ -41,8 +41,12 @@ def verify_command(ctx: click.Context, /, form: str, **arguments: Any) -> int:
     from ge_core.session.verification import verify_files
 
     set_up_logs(ctx)
+
+    def tell(warning: str) -> None:
+        click.echo(f"warning: {warning}", err=True)
+
     strict = bool((ctx.find_root().obj or {}).get("strict_plugins"))
-    proof = verify_files(strict_plugins=strict, **arguments)
+    proof = verify_files(strict_plugins=strict, warn=tell, **arguments)
     if form == "json":
         print_json(
             {

@@ -215,12 +215,13 @@ class _Proof:
         return sizes
 
     def assumptions(self) -> list[str]:
-        """What is taken for granted about ops."""
+        """What is taken for granted about ops, those included that are gone from the original."""
         unknown: dict[str, list[str]] = {}
         vouched: dict[str, list[Node]] = {}
         expanded: dict[str, None] = {}
         merges: list[str] = []
-        for node in self.compiled.all_nodes():
+        gone = [n for n in self.original.all_nodes() if self.compiled.find(n.name) is None]
+        for node in (*self.compiled.all_nodes(), *gone):
             facts = self.facts.of(node)
             if not facts.traits.known:
                 unknown.setdefault(node.op, []).append(node.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from ge_core.errors import InputFileError
@@ -25,6 +25,7 @@ def verify_files(
     settings: Iterable[tuple[str, str]] = (),
     strict_plugins: bool = False,
     op_traits: Sequence[Path | str] = (),
+    warn: Callable[[str], None] | None = None,
 ) -> ProofResult:
     """Prove that a compiled graph, laid out by a plan, computes what a model computes.
 
@@ -36,6 +37,7 @@ def verify_files(
         shapes: of the model's inputs, as it was compiled.
         settings: options in force besides those that the plan names.
         op_traits: TOML files with op traits, as it was compiled.
+        warn: is told of old names.
 
     Raises:
         InputFileError: a file can't be read as what it should be.
@@ -52,7 +54,7 @@ def verify_files(
         task_list,
         ops=kernel.ops,
         options={**layout.options, **dict(settings)},
-        target=kernel.target(target or layout.target or None),
+        target=kernel.target(target or layout.target or None, warn),
     )
 
 

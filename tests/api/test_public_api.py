@@ -31,12 +31,14 @@ def test_every_list_has_a_subject() -> None:
 
 def test_words_for_what_was_removed() -> None:
     """The message shows both lines, and what has to be done first."""
-    difference = compare("python", ["f(a, b)", "g()"], ["f(a)", "g()", "h()"])
+    difference = compare("python", ["f(a, b)", "g()", "k: int"], ["f(a)", "g()", "h()"])
     assert (
-        "no longer as it was (python):\n"
+        "gone (python):\n"
+        "  - k: int\n"
+        "changed (python):\n"
         "  - f(a, b)\n"
-        "new (python):\n"
         "  + f(a)\n"
+        "new (python):\n"
         "  + h()\n"
         "others use this: what is removed or renamed is kept for two releases and retired with a"
         " warning, and arguments may only be added with a default (docs/stability.md); if it is so,"

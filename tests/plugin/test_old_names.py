@@ -323,3 +323,14 @@ def test_commands_about_old_names(install: Install) -> None:
         done = CliRunner().invoke(command, arguments, catch_exceptions=False)
         assert 0 == done.exit_code
         assert "acme.Counts" in done.stdout or "acme.bank\n" in done.stdout
+
+
+def test_verify_with_an_old_target(install: Install, tmp_path: Path) -> None:
+    """`ge verify` says on standard error what the target is called."""
+    install("acme", "acme-ge", ACME, version="1.1")
+    graph, plan = str(tmp_path / "small.json"), str(tmp_path / "plan.json")
+    ge.save(small(), graph)
+    CliRunner().invoke(command, ["compile", graph, "--plan", plan, "--target", "npu"])
+    done = CliRunner().invoke(command, ["verify", graph, graph, plan, "--target", "npu1"])
+    assert f"warning: {words('target', 'npu1', 'npu')}\n" == done.stderr
+    assert "ok" in done.stdout

@@ -219,3 +219,19 @@ def test_a_merge_delivers_whichever_arm_ran(found: Found) -> None:
             )
             places["dead:0"] = 4096
         assert found(build.graph, places) == expected
+
+
+def test_a_users_word_on_an_op_is_told(prove: Prove, ops: OpRegistry) -> None:
+    """Also where the op is gone, because of what the user's file says of it."""
+    traits = OpTraits("Copy", kind="move", owner="ops.toml:3", vouched=True)
+    ops.vouch(traits, "ge")
+    build = GraphBuilder()
+    x = build.data("x")
+    copy = build.node("Copy", x, name="copy")
+    build.net_output(build.op("Relu", copy.outputs[0], name="reader"))
+    original = clone(build.graph)
+    told = ("op Copy treats memory as ops.toml:3 says: copy",)
+    assert prove(build.graph, original=original).assumptions == told
+    build.graph.bypass(copy)
+    result = prove(build.graph, original=original)
+    assert (result.violations, result.assumptions) == ((), told)
