@@ -123,5 +123,12 @@ EXAMPLES: Final[dict[str, Example]] = {
         "whose project has changed since they were installed, an entry point for example: Python "
         "reads what was installed, so nothing of that is seen before they are installed again.",
     ),
+    "new plugin": Example(
+        (
+            "ge new plugin acme --with pass,checker",
+            "ge new plugin acme --with all --out everything --format json",
+        ),
+        "[A new plugin](new-plugin.md) says what is in it, and what comes next.",
+    ),
 }
 """By the words of the command."""

@@ -26,6 +26,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "assigners": ("listing", "List the memory assigners."),
     "targets": ("listing", "List the targets."),
     "plugins": ("plugins", "List installed plugins; `doctor` loads them and says what failed."),
+    "new": ("new", "Write a plugin's package: `ge new plugin NAME`."),
 }
 """Command -> (module below ge_core.cli, help line): `ge --help` imports none of the modules."""
 

@@ -115,5 +115,8 @@ FACTS: Final[Mapping[str, Facts]] = {
         document="ge-plugins/1",
         failure="something is wrong with a plugin or driver",
     ),
+    "new plugin": Facts(
+        (0, 2, 3), {"NAME": "the plugin's name, prefix of what it registers"}, "ge-new/1"
+    ),
 }
 """By the words of the command."""

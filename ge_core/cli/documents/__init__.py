@@ -38,6 +38,7 @@ PRINTED: Final[Mapping[str, type[BaseModel]]] = {
     "ge-assigners/1": lists.AssignersDocument,
     "ge-targets/1": lists.TargetsDocument,
     "ge-plugins/1": lists.PluginsDocument,
+    "ge-new/1": results.NewDocument,
 }
 """What commands print with `--format json`, by its `schema`."""
 

@@ -319,3 +319,12 @@ class CaseDocument(Record):
     """The others."""
     failures: list[FailureRecord]
     """Every expectation that did not hold."""
+
+
+class NewDocument(Record):
+    """A package that was written."""
+
+    schema_name: Literal["ge-new/1"] = Field(alias="schema")
+    """Names this form."""
+    path: str
+    """Its folder."""
