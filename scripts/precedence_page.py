@@ -8,9 +8,9 @@ from typing import Final
 
 from ge_core.ir import Graph
 from ge_core.passes import GraphPass, Level, LevelRegistry, PassContext, PassRegistry, Stage
-from ge_core.passes.precedence import Decision, settle
+from ge_core.passes.precedence import RULES, SOURCE_RULES, Decision, settle
 from ge_core.passes.sources import ARGUMENTS, ENVIRONMENT, PIPELINE, PROJECT, STRENGTH, Source
-from scripts.markdown import page, table
+from scripts.markdown import code, page, table
 from scripts.registry_pages import registries
 
 SWITCH: Final = "ge.oo.constantFolding"
@@ -69,7 +69,25 @@ def precedence() -> str:
         "trying it is an error. [The guide](guide.md#options-and-who-decides) says how each source "
         "is written."
     )
-    return page("Who decides whether a pass runs", intro, table(head, _rows({})), after)
+    rules = table(["rule", "what it looks at"], ([code(name), text] for name, text in RULES.items()))
+    return page(
+        "Who decides whether a pass runs",
+        intro,
+        table(head, _rows({})),
+        after,
+        "## The rules",
+        "By the names that `ge passes why` prints, in the order in which they are asked: the first "
+        f"{words_of(len(SOURCE_RULES))} of each source in turn, the others once. A file comes first "
+        "where the source's `ge.optimizationSwitch` is exactly GE's `forbidden_close_pass:on` (or "
+        "`off`). In a pipeline text, `written in the pipeline` and `not written in the pipeline` "
+        "stand where the pipeline does.",
+        rules,
+    )
+
+
+def words_of(number: int) -> str:
+    """A small number in words."""
+    return ("no", "one", "two", "three", "four", "five", "six")[number]
 
 
 def _rows(said: dict[str, str]) -> Iterator[list[str]]:
