@@ -142,7 +142,9 @@ def registered() -> Iterator[str]:
 def reason_codes() -> Iterator[str]:
     """Reason codes, who gives them, and what case files call the reason."""
     for code in _registries().codes().all():
-        yield f"{code.name} of {code.giver}" + (f", rule {code.rule}" if code.rule else "")
+        notes = [f"rule {code.rule}"] if code.rule else []
+        notes += [f"retired in {code.retired}"] if code.retired else []
+        yield ", ".join([f"{code.name} of {code.giver}", *notes])
     from ge_core.passes.closing import KERNEL_CODES
 
     yield from (f"{code.name} of {code.owner.name or 'ge_core'}" for code in KERNEL_CODES)

@@ -157,7 +157,7 @@ def reason_codes() -> str:
     given = sorted((c for c in found if " and " not in c.giver), key=_by_giver)
     parts = []
     for giver, members in itertools.groupby(given, key=lambda c: c.giver):
-        rows = ([code(c.name), c.text, c.rule or ""] for c in sorted(members, key=_by_name))
+        rows = ([code(c.name), _meaning(c), c.rule or ""] for c in sorted(members, key=_by_name))
         parts.append(f"## {giver}\n\n{table(['code', 'meaning', 'rule'], rows)}")
     rows = ([code(c.name), c.giver, c.text] for c in sorted(checked, key=_by_name))
     parts.append(f"## Layout checkers\n\n{table(['code', 'anchor types', 'meaning'], rows)}")
@@ -168,6 +168,14 @@ def reason_codes() -> str:
         "layout checker answers a pass, which names that code in its own remark."
     )
     return page("Reason codes", intro, *parts)
+
+
+def _meaning(declared: Code) -> str:
+    return (
+        f"{declared.text} (not given since {declared.retired})"
+        if declared.retired
+        else (declared.text)
+    )
 
 
 def _by_giver(declared: Code) -> tuple[bool, str]:

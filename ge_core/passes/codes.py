@@ -24,6 +24,8 @@ class Code:
         text: the reason in words; `{field}` is filled from the remark's fields.
         rule: what case files call `kept_reason`, where the code has one.
         giver: the pass, rule or checker that gives it.
+        retired: the version since which nobody gives it; it is declared for those who read older
+            remarks, and never used for anything else.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Code:
     rule: str | None = None
     giver: str = ""
     owner: Owner = NOBODY
+    retired: str = ""
 
     def stamped(self, owner: Owner, giver: str) -> Code:
         """The code as it is called once its giver is registered."""

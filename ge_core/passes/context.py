@@ -304,6 +304,17 @@ class PassContext:
         )
 
     def _declared(self, code: str | Code) -> Code:
+        found = self._find_code(code)
+        if found.retired:
+            raise PassError(
+                f"pass {self.declaration.name!r} gives code {found.name!r}, which is retired since"
+                f" {found.retired}",
+                owner=str(self.declaration.owner),
+                hint="a new reason gets a new code",
+            )
+        return found
+
+    def _find_code(self, code: str | Code) -> Code:
         if isinstance(code, Code):
             return code
         own = self.declaration.code(code)
