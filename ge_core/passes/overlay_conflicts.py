@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ge_core.errors import GeError, InputFileError, UsageError
-from ge_core.passes.overlays import Change, Overlay
+from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
 
 _LEVEL = "ge.oo.level"
 _SWITCH = "ge.optimizationSwitch"
@@ -34,6 +34,10 @@ def check_overlay(overlay: Overlay) -> None:
         InputFileError: it does, and was read from a file; names file and both lines.
         UsageError: it does, and was made in Python.
     """
+    _check_types(overlay)
+    for inner in overlay.include:
+        if isinstance(inner, Overlay):
+            check_overlay(inner)
     for change in (*overlay.add, *overlay.reorder, *overlay.replace):
         _check_change(overlay, change)
     said: dict[str, list[_Said]] = {}
@@ -49,6 +53,35 @@ def check_overlay(overlay: Overlay) -> None:
     _check_order(overlay)
     _check_places(overlay)
     _check_settings(overlay)
+
+
+_PARTS = {
+    "add": Change,
+    "remove": Change,
+    "replace": Change,
+    "reorder": Change,
+    "stages": StageChange,
+    "repeat": RepeatChange,
+}
+
+
+def _check_types(overlay: Overlay) -> None:
+    """What only an overlay made in Python can have wrong."""
+    for part, kind in _PARTS.items():
+        members: object = getattr(overlay, part)
+        if not isinstance(members, (tuple, list)):
+            raise _error(overlay, 0, f"{part} is {members!r}, not a tuple")
+        for member in members:
+            if not isinstance(member, kind):
+                raise _error(overlay, 0, f"{part} has {member!r}, which is no {kind.__name__}")
+    for change in overlay.replace:
+        if not change.replacement:
+            raise _error(overlay, change.line, f"{change.name!r} is replaced with nothing")
+    if not isinstance(overlay.include, (tuple, list)):
+        raise _error(overlay, 0, f"include is {overlay.include!r}, not a tuple")
+    for name, value in overlay.settings.items():
+        if not isinstance(value, str):
+            raise _error(overlay, 0, f"option {name!r} is set to {value!r}, which is no text")
 
 
 def _contradict(old: _Said, new: _Said) -> bool:

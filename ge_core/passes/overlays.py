@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ge_core.errors import UsageError
+from ge_core.passes.pipeline_text import Repeat
 from ge_core.passes.stages import Place
 from ge_core.registry import NOBODY, Owner
 
@@ -43,6 +45,14 @@ class Change:
     replacement: str | None = None
     line: int = field(default=0, compare=False)
 
+    def __post_init__(self) -> None:
+        _no_text("before", self.before)
+        _no_text("after", self.after)
+        _as_place(self)
+        for name, value in self.options.items():
+            if not isinstance(value, str):
+                raise UsageError(f"option {name!r} is given {value!r}, which is no text")
+
 
 @dataclass(frozen=True, slots=True)
 class StageChange:
@@ -51,6 +61,9 @@ class StageChange:
     place: Place
     pipeline: str
     line: int = field(default=0, compare=False)
+
+    def __post_init__(self) -> None:
+        _as_place(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +78,23 @@ class RepeatChange:
     limit: int
     place: Place | None = None
     line: int = field(default=0, compare=False)
+
+    def __post_init__(self) -> None:
+        _no_text("passes", self.passes)
+        _as_place(self)
+        Repeat(0, self.limit)
+
+
+def _no_text(what: str, value: object) -> None:
+    # A lone text would be taken letter by letter.
+    if isinstance(value, str):
+        raise UsageError(f"{what}={value!r} is not a tuple; write ({value!r},)")
+
+
+def _as_place(change: Change | StageChange | RepeatChange) -> None:
+    """Stages and their names serve as places."""
+    if change.place is not None:
+        object.__setattr__(change, "place", Place.of(change.place))
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,11 @@ class PassUse:
     repeat: Repeat | None = None
     at: int = field(default=-1, compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        if self.place is not None:
+            # Stages and their names serve as places.
+            object.__setattr__(self, "place", Place.of(self.place))
+
 
 @dataclass(frozen=True, slots=True)
 class PipelineText:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ge_core.errors import InputFileError, PluginError, UsageError
+from ge_core.passes import Place, Stage
 from ge_core.passes.overlay_files import read_overlay
-from ge_core.passes.overlays import Change, Overlay
+from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
+from ge_core.passes.pipeline_text import PassUse
 from ge_core.passes.pipelines import PipelineRegistry
 
 ADD, REMOVE = "[[add]]\npass='A'\n", "[[remove]]\npass='A'\n"
@@ -134,3 +138,43 @@ def test_an_overlay_made_in_python_is_checked_when_it_is_registered() -> None:
         PipelineRegistry().add(both)
     with pytest.raises(PluginError, match="'npu' is not an Overlay"):
         PipelineRegistry().add("npu")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (lambda: Change("A", before="B"), r"before='B' is not a tuple; write \('B',\)"),
+        (lambda: Change("A", after="B"), "after='B' is not a tuple"),
+        (lambda: Change("A", options={"n": 2}), "option 'n' is given 2, which is no text"),
+        (lambda: Change("A", place="CHEK"), "no stage 'CHEK'"),
+        (lambda: RepeatChange("AB", 3), "passes='AB' is not a tuple"),
+        (lambda: RepeatChange(("A",), 0), "limit is 0, not a number of runs"),
+        (lambda: checked(add=("A",)), "'npu': add has 'A', which is no Change"),
+        (lambda: checked(remove=Change("A")), "'npu': remove is .* not a tuple"),
+        (lambda: checked(repeat=(Change("A"),)), "'npu': repeat has .* no RepeatChange"),
+        (lambda: checked(replace=(Change("A"),)), "'A' is replaced with nothing"),
+        (lambda: checked(settings={"ge.x": 1}), "option 'ge.x' is set to 1, which is no text"),
+        (lambda: checked(include="x"), "include is 'x', not a tuple"),
+        (
+            lambda: checked(include=(Overlay("in", add=(Change("A"), Change("A"))),)),
+            "pipeline 'in': pass 'A' is added twice",
+        ),
+    ],
+)
+def test_what_only_python_can_have_wrong(make: Any, problem: str) -> None:
+    """Refused where it is made or registered, not letter by letter when it runs."""
+    with pytest.raises(UsageError, match=problem):
+        make()
+
+
+def checked(**parts: Any) -> None:
+    """Register an overlay of these parts."""
+    PipelineRegistry().add(Overlay("npu", **parts))
+
+
+def test_names_of_stages_serve_as_places() -> None:
+    """In Python as in files."""
+    place = Place(Stage.CHECK)
+    assert place == Change("A", place="CHECK").place  # type: ignore[arg-type]
+    assert place == StageChange(Stage.CHECK, "x").place  # type: ignore[arg-type]
+    assert place == PassUse("A", place="CHECK").place  # type: ignore[arg-type]
