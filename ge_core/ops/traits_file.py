@@ -117,7 +117,11 @@ class _Reader:
         self, table: Mapping[str, Any], model: type[BaseModel], where: tuple[str | int, ...]
     ) -> None:
         known = [field.alias or name for name, field in model.model_fields.items()]
+        seen: dict[str, str] = {}
         for key in table:
+            other = seen.setdefault(key.replace("_", "-"), key)
+            if other != key:
+                raise self._error(f"is set twice, as {other!r} too", (*where, key))
             if key.replace("_", "-") not in known:
                 raise self._error(
                     "is nothing that can be said of an op" if where else "is no key of such a file",

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings, strategies
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from ge_core.cli.documents import json_schema
@@ -177,6 +181,51 @@ def test_mistakes_in_a_file(write: Path, text: str, words: str) -> None:
     with pytest.raises(InputFileError) as caught:
         read_traits(write)
     assert str(caught.value).startswith(f"{write}{words}")
+
+
+VALUES = strategies.recursive(
+    strategies.sampled_from([0, 1, -1, 7, True, 1.5, "", "A", "all", "ge", "onnx", "join", "x::A"]),
+    lambda inner: strategies.lists(inner, max_size=3),
+    max_leaves=4,
+)
+KEYS = strategies.sampled_from(
+    [*(field.alias or name for name, field in OpTable.model_fields.items()), "shape_only", "odd"]
+)
+
+
+def toml(value: object) -> str:
+    """A value as TOML writes it."""
+    return json.dumps(value)
+
+
+@settings(max_examples=300)
+@given(strategies.lists(strategies.dictionaries(KEYS, VALUES, max_size=5), max_size=3))
+def test_any_table_is_read_or_refused(tables: list[dict[str, object]]) -> None:
+    """Whatever stands in a file, it is traits or one error that names the file."""
+    text = "".join(
+        "[[op]]\n" + "".join(f"{key} = {toml(value)}\n" for key, value in table.items())
+        for table in tables
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ops.toml"
+        path.write_text(text)
+        error: InputFileError | None = None
+        try:
+            statements = read_traits(path)
+        except InputFileError as caught:
+            error = caught
+        if error is not None:
+            assert str(path) in error.message
+            return
+        assert len(tables) == len(statements)
+        add_statements(OpRegistry(), [replace(s, override=True) for s in statements])
+
+
+def test_a_key_that_is_set_twice(write: Path) -> None:
+    """In two spellings: neither is ignored in silence."""
+    write.write_text('[[op]]\ntype = "A"\nsource = "ge"\nshape-only = [0]\nshape_only = [1]\n')
+    with pytest.raises(InputFileError, match=r":5: field 'op\.0\.shape_only': is set twice, as"):
+        read_traits(write)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
