@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given as drawn
+from hypothesis import strategies as st
 
 from ge_core.config import ProjectConfig
 from ge_core.errors import UsageError
@@ -80,6 +83,23 @@ def test_a_malformed_name_is_an_error_with_one_that_would_do(given: str, near: s
 def test_some_names_are_nobodys_to_take(given: str, problem: str) -> None:
     """Those of the product, of Python, and words that mean something else."""
     assert said(given)[0] == f"plugin name {given!r} {problem}"
+
+
+@drawn(st.text(st.sampled_from("aZ9-_. \n/ßge"), max_size=LONGEST + 2))
+def test_every_text_is_a_name_or_an_error_with_one(text: str) -> None:
+    """What is accepted, and what is proposed instead, can be a package, a module and a class."""
+    try:
+        names = Names.of(text)
+    except UsageError as error:
+        found = re.fullmatch("try '(.+)'", error.hint or "")
+        if found is None:
+            return
+        names = Names.of(found[1])
+    assert re.fullmatch("[a-z][a-z0-9]*(-[a-z0-9]+)*-ge", names.distribution)
+    assert names.package == names.distribution.replace("-", "_")
+    assert names.package.isidentifier()
+    assert names.camel.isidentifier()
+    assert names.package == f"{names.owner}_ge"
 
 
 @pytest.fixture
