@@ -62,3 +62,29 @@ class DrawnChoices:
     def chance(self, percent: int) -> bool:
         """True in about this share of the calls; False is the simpler answer."""
         return int(self._draw(self._strategies.integers(0, 99))) >= 100 - percent
+
+    def optionally(self, step: Callable[[], object]) -> None:
+        """Take a step or leave it out, which is the simpler choice.
+
+        The choices of a step are one span to hypothesis, so that shrinking drops whole steps.
+        """
+        outer = self._draw
+
+        def span(draw: Callable[[Any], Any]) -> None:
+            self._draw = draw
+            if self.integer(0, 15):
+                step()
+
+        try:
+            outer(self._strategies.composite(span)())
+        finally:
+            self._draw = outer
+
+
+def optionally(choices: Choices, step: Callable[[], object]) -> None:
+    """Take a step, which a source of choices that shrinks may leave out."""
+    leave_out = getattr(choices, "optionally", None)
+    if leave_out is None:
+        step()
+    else:
+        leave_out(step)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ge_core.ir import Graph, GraphBuilder, Node, OutputAnchor, TensorDesc
-from ge_core.testing.choices import Choices, SeededChoices
+from ge_core.testing.choices import Choices, SeededChoices, optionally
 
 Describe = Callable[[Choices, TensorDesc], TensorDesc]
 """What a node's output looks like, from its first input's description."""
@@ -129,7 +129,7 @@ class _Generator:
 
     def _body(self, build: GraphBuilder, pool: list[OutputAnchor], count: int, depth: int) -> None:
         for _ in range(count):
-            self._step(build, pool, depth)
+            optionally(self.pick, lambda: self._step(build, pool, depth))
 
     def _step(self, build: GraphBuilder, pool: list[OutputAnchor], depth: int) -> None:
         if self.recipes and self.pick.chance(34):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from ge_core.memory import ARENA
 from ge_core.memory.bound import without_reuse
 from ge_core.memory.problem import Buffer, Cluster, MemoryProblem, round_up
-from ge_core.testing.choices import Choices, SeededChoices
+from ge_core.testing.choices import Choices, SeededChoices, optionally
 
 
 @dataclass(frozen=True)
@@ -46,17 +47,8 @@ def random_problem(choices: Choices | int, knobs: ProblemKnobs | None = None) ->
     wanted = knobs or ProblemKnobs()
     align = max(wanted.aligns)
     clusters: list[Cluster] = []
-    fixed_end = 0
     for number in range(wanted.clusters):
-        pieces = _pieces(pick, wanted, number)
-        pool, fixed = pick.pick(wanted.pools), None
-        step = pick.pick(wanted.aligns)
-        if wanted.fixed and pick.chance(10):
-            # One behind the other: fixed places that clash can't be met by anybody.
-            pool, fixed = FIXED_POOL, round_up(fixed_end, step)
-            fixed_end = fixed + max(at + buffer.size for at, buffer in pieces)
-        owned = wanted.owned and fixed is None and pick.chance(10)
-        clusters.append(Cluster(f"c{number}", pieces, step, pool, fixed, owned=owned))
+        optionally(pick, lambda at=number: clusters.append(_cluster(pick, wanted, at, clusters)))
     clusters.sort(key=lambda cluster: cluster.birth)
     problem = MemoryProblem(clusters, align=align)
     if wanted.capacities and pick.chance(50):
@@ -67,6 +59,18 @@ def random_problem(choices: Choices | int, knobs: ProblemKnobs | None = None) ->
             if pool != FIXED_POOL
         }
     return problem
+
+
+def _add_cluster(pick: Choices, knobs: ProblemKnobs, number: int, clusters: list[Cluster]) -> None:
+    pieces = _pieces(pick, knobs, number)
+    pool, fixed = pick.pick(knobs.pools), None
+    step = pick.pick(knobs.aligns)
+    if knobs.fixed and pick.chance(10):
+        # One behind the other: fixed places that clash can't be met by anybody.
+        ends = [c.fixed + c.size for c in clusters if c.fixed is not None]
+        pool, fixed = FIXED_POOL, round_up(max(ends, default=0), step)
+    owned = knobs.owned and fixed is None and pick.chance(10)
+    clusters.append(Cluster(f"c{number}", pieces, step, pool, fixed, owned=owned))
 
 
 def _pieces(pick: Choices, knobs: ProblemKnobs, number: int) -> tuple[tuple[int, Buffer], ...]:
