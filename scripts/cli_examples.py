@@ -84,6 +84,10 @@ EXAMPLES: Final[dict[str, Example]] = {
         ("ge passes why TensorMoveDeletePass --disable TensorMoveDeletePass --format json",),
         "Every decision that led there, the strongest first.",
     ),
+    "passes claims": Example(
+        ("ge passes claims",),
+        "What [passes may rely on](pass-authors.md#claims), and who establishes it.",
+    ),
     "pipelines": Example(
         ("ge pipelines", "ge pipelines --format json"),
         "What can be given as a level or a pipeline; [pipelines](pipelines.md) says how they are "

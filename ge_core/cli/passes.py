@@ -1,14 +1,17 @@
-"""`ge passes`, `ge passes show NAME`, `ge passes why NAME`."""
+"""`ge passes`, `ge passes show NAME`, `ge passes why NAME`, `ge passes claims`."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from ge_core.cli.common import SettingParam, output_format, print_json, settings_of
 from ge_core.cli.listing import owned, registries
 from ge_core.cli.tables import show
+
+if TYPE_CHECKING:
+    from ge_core.passes.claims import Claim
 
 
 @click.group("passes", invoke_without_command=True)
@@ -36,6 +39,10 @@ def _row(declaration: Any) -> dict[str, Any]:
         after=list(declaration.after),
         needs=list(declaration.needs),
         requires=list(declaration.requires),
+        establishes=list(declaration.establishes),
+        invalidates=list(declaration.invalidates),
+        preserves=list(declaration.preserves),
+        repeat=declaration.repeat,
         required=declaration.required,
         changes_values=declaration.changes_values,
         summary=declaration.summary,
@@ -69,19 +76,61 @@ def show_command(ctx: click.Context, /, name: str, form: str) -> None:
     facts["codes"] = [
         {"name": code.name, "text": code.text, "rule": code.rule} for code in declaration.codes
     ]
+    facts["counters"] = [
+        {"name": counter, "text": text} for counter, text in declaration.counters.items()
+    ]
     if form == "json":
         print_json({"schema": "ge-pass/1", **facts})
         return
+    titles = ("options", "codes", "counters")
     for key, value in facts.items():
-        if key in ("options", "codes"):
+        if key in titles:
             continue
         text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         click.echo(f"{key:<15} {text or '-'}")
-    for title, items in (("options", facts["options"]), ("codes", facts["codes"])):
+    for title in titles:
         click.echo(title)
-        for item in items:
+        for item in facts[title]:
             about = item["help"] if title == "options" else item["text"]
             click.echo(f"  {item['name']}: {about}")
+
+
+@passes_command.command("claims")
+@output_format
+@click.pass_context
+def claims_command(ctx: click.Context, /, form: str) -> None:
+    """List the claims about graphs that are enforced: what holds, and from where on."""
+    rows = [
+        owned(
+            claim.name,
+            claim.owner,
+            holds=_holds(claim),
+            establish=_saying(ctx, claim, "establishes"),
+            require=_saying(ctx, claim, "requires"),
+            invalidate=_saying(ctx, claim, "invalidates"),
+            summary=claim.summary,
+        )
+        for claim in registries(ctx).passes.claims
+    ]
+    show("claims", form, rows, ("name", "holds", "establish", "owner", "version", "summary"))
+
+
+def _holds(claim: Claim) -> str:
+    if claim.always:
+        return "always"
+    return "established" if claim.holds_after is None else str(claim.holds_after)
+
+
+def _saying(ctx: click.Context, claim: Claim, what: str) -> list[str]:
+    """The passes that say this of a claim."""
+    return [
+        declaration.name
+        for declaration in registries(ctx).passes
+        if any(
+            claim.name in (name, declaration.owner.full(name))
+            for name in getattr(declaration, what)
+        )
+    ]
 
 
 @passes_command.command("why")

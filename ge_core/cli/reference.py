@@ -85,6 +85,7 @@ FACTS: Final[Mapping[str, Facts]] = {
     "passes why": Facts(
         _FILES, {"NAME": "the pass, with its plugin's prefix"}, document="ge-why/1"
     ),
+    "passes claims": Facts(document="ge-claims/1"),
     "pipelines": Facts(document="ge-pipelines/1"),
     "pipeline show": Facts(
         _FILES,

@@ -70,9 +70,9 @@ class Result:
     passes: list[PassRun]
     seconds: Seconds
     warnings: list[str]
-    timing: Timing = field(default_factory=Timing)
     source_path: Path | None = None
     kernel: Kernel | None = field(default=None, repr=False)
+    timing: Timing = field(default_factory=Timing, repr=False)
 
     @property
     def arena(self) -> PoolTotals:

@@ -29,6 +29,7 @@ PRINTED: Final[Mapping[str, type[BaseModel]]] = {
     "ge-passes/1": lists.PassesDocument,
     "ge-pass/1": lists.PassDocument,
     "ge-why/1": lists.WhyDocument,
+    "ge-claims/1": lists.ClaimsDocument,
     "ge-pipelines/1": lists.PipelinesDocument,
     "ge-pipeline/1": lists.PipelineDocument,
     "ge-pipeline-diff/1": lists.PipelineDiffDocument,

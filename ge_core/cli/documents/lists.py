@@ -26,6 +26,14 @@ class PassRecord(Owned):
     """Passes without which it can't run."""
     requires: list[str]
     """Abilities and claims without which it can't run."""
+    establishes: list[str]
+    """Claims that hold from it on."""
+    invalidates: list[str]
+    """Claims that it may break, and that no longer hold from it on."""
+    preserves: list[str]
+    """Analyses that its edits keep right."""
+    repeat: Count
+    """How often it runs at most, until it changes nothing; 1 runs it once."""
     required: bool
     """Whether switching it off is an error."""
     changes_values: bool
@@ -67,8 +75,17 @@ class CodeRecord(Record):
     """What case files call `kept_reason`."""
 
 
+class CounterRecord(Record):
+    """One counter."""
+
+    name: str
+    """As reports of a compile call it."""
+    text: str
+    """What it counts."""
+
+
 class PassDocument(PassRecord):
-    """One pass with its options and reason codes."""
+    """One pass with its options, reason codes and counters."""
 
     schema_name: Literal["ge-pass/1"] = Field(alias="schema")
     """Names this form."""
@@ -76,6 +93,32 @@ class PassDocument(PassRecord):
     """Its options."""
     codes: list[CodeRecord]
     """Its reason codes."""
+    counters: list[CounterRecord]
+    """What it counts."""
+
+
+class ClaimRecord(Owned):
+    """One claim that passes may rely on."""
+
+    holds: str
+    """From where on: `always`, after a place of the pipeline, or `established` by a pass."""
+    establish: list[str]
+    """Passes that establish it."""
+    require: list[str]
+    """Passes that require it."""
+    invalidate: list[str]
+    """Passes that may break it."""
+    summary: str
+    """What holds."""
+
+
+class ClaimsDocument(Record):
+    """The claims about graphs that are enforced."""
+
+    schema_name: Literal["ge-claims/1"] = Field(alias="schema")
+    """Names this form."""
+    items: list[ClaimRecord]
+    """The claims."""
 
 
 class BecauseRecord(Record):
