@@ -157,7 +157,10 @@ def why_command(ctx: click.Context, /, name: str, form: str, **flags: Any) -> No
     kernel.registries.passes.get(name)
     asked = {key: flags[key] for key in ("pipeline", "target")}
     request = CompileRequest(**settings_of(flags), **asked)
-    decision = schedule_for(kernel, request).decisions[name]
+    schedule = schedule_for(kernel, request)
+    for text in schedule.warnings:
+        click.echo(f"warning: {text}", err=True)
+    decision = schedule.decisions[name]
     if form == "json":
         because = [step.to_json() for step in decision.because]
         print_json({"schema": "ge-why/1", "name": name, "runs": decision.runs, "because": because})
