@@ -37,6 +37,7 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
     from ge_core.plugin.drivers import check_drivers
     from ge_core.plugin.loading import load_plugins
     from ge_core.plugin.stale import stale_installations
+    from ge_core.session.pipeline_problems import pipeline_problems
 
     plugins = load_plugins(config=find_config())
     rows: list[dict[str, Any]] = [candidate.to_json() for candidate in plugins.candidates]
@@ -45,11 +46,20 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
         row["traceback"] = tracebacks.get(row["name"]) if row["status"] == "failed" else None
     drivers = check_drivers(COMMAND_GROUP)
     stale = stale_installations()
+    pipelines = pipeline_problems(plugins.registries)
     bad = any(row["status"] in ("failed", "incompatible", "duplicate") for row in rows)
-    bad = bad or any(row["error"] for row in drivers) or bool(stale)
+    bad = bad or any(row["error"] for row in drivers) or bool(stale or pipelines)
     if form == "json":
         behind = [one.to_json() for one in stale]
-        print_json({"schema": "ge-plugins/1", "items": rows, "drivers": drivers, "stale": behind})
+        print_json(
+            {
+                "schema": "ge-plugins/1",
+                "items": rows,
+                "drivers": drivers,
+                "stale": behind,
+                "pipelines": pipelines,
+            }
+        )
     else:
         show("plugins", form, rows, COLUMNS)
         click.echo()
@@ -60,6 +70,9 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
                 click.echo(row["traceback"].rstrip())
         for one in stale:
             click.echo(f"\n{one}")
+        for row in pipelines:
+            owner = f"{row['owner']} {row['version']}".rstrip()
+            click.echo(f"\n{row['name']} ({owner}) can't be used: {row['error']}")
     return 4 if bad and (ctx.find_root().obj or {}).get("strict_plugins") else int(bad)
 
 

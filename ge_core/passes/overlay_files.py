@@ -64,11 +64,13 @@ class TomlText:
     Attributes:
         origin: what errors name.
         beside: reads the file of a name relative to this one; None where it lies in no folder.
+        folder: where it lies, if not in a package.
     """
 
     text: str
     origin: str
     beside: Callable[[str], TomlText] | None = None
+    folder: Path | None = None
 
     def table(self) -> dict[str, Any]:
         """What it says; `InputFileError` where it is not TOML."""
@@ -104,7 +106,7 @@ def file_text(path: Path) -> TomlText:
         return file_text(Path(os.path.normpath(path.parent / name)))
 
     try:
-        return TomlText(path.read_text(encoding="utf-8"), str(path), beside)
+        return TomlText(path.read_text(encoding="utf-8"), str(path), beside, path.parent)
     except OSError as error:
         raise InputFileError(f"can't be read: {error.strerror}", file=str(path)) from error
     except UnicodeDecodeError as error:
@@ -172,7 +174,7 @@ class _Reading:
         overlay = Overlay(
             name=name,
             base=checked.base,
-            target=checked.target,
+            target=_target(checked.target, source, line("target")),
             add=tuple(
                 Change(a.name, a.before, a.after, a.stage, a.options, line=line("add", at))
                 for at, a in enumerate(checked.add)
@@ -243,6 +245,20 @@ class _Reading:
             if not error.message.startswith(where):
                 error.hint = "\n  ".join(filter(None, [error.hint, f"included by: {where}"]))
             raise
+
+
+def _target(name: str | None, source: TomlText, line: int) -> str | None:
+    """A target's name; that of its file is relative to the overlay's."""
+    if name is None or not name.endswith(".toml"):
+        return name
+    if source.folder is None:
+        raise InputFileError(
+            f"{name!r} is a file, and the overlay lies in no folder",
+            file=f"{source.origin}:{line}",
+            field="target",
+            hint="a plugin registers its targets in ge_register_targets",
+        )
+    return os.path.normpath(source.folder / name)
 
 
 def _checked(table: dict[str, Any], origin: str, index: dict[TomlPath, int]) -> OverlayFile:

@@ -135,7 +135,7 @@ class _Walk:
         verb = "includes" if key == "include" else "stands on"
         hint = pipelines.missing_hint
         if name.endswith(".toml"):
-            hint = "read_overlay_file reads a file; an overlay made in Python takes what it gives"
+            hint = "a file goes into include; in Python, what read_overlay_file gives for it"
         return UnknownNameError(
             f"{where}: pipeline {by.name!r} {verb} {name!r}, which is no {what}",
             near=near_matches(name, known),

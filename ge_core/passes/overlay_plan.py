@@ -9,9 +9,9 @@ from ge_core.errors import GeError, UnknownNameError, UsageError, near_matches
 from ge_core.passes.ordering import Item, resolve
 from ge_core.passes.overlay_layers import layers_of
 from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
-from ge_core.passes.pass_names import PassNames
+from ge_core.passes.pass_names import GIVEN_TEXT, PassNames
 from ge_core.passes.pipeline_text import BARE, PassUse, PipelineText, Repeat
-from ge_core.passes.pipelines import NamedPipeline, PipelineRegistry
+from ge_core.passes.pipelines import GIVEN, TEXT, NamedPipeline, PipelineRegistry
 from ge_core.passes.precedence import LEVEL, PIPELINE, Source
 from ge_core.passes.registry import PassDeclaration, PassRegistry
 from ge_core.passes.stages import Place
@@ -107,7 +107,7 @@ def adjust(
         return Adjusted(by_name)
     names = PassNames(passes)
     if isinstance(named.value, PipelineText):
-        text = _with_known_names(named.value, names, pipelines)
+        text = _with_known_names(named, named.value, names, pipelines)
         return Adjusted(by_name, text=text, warnings=tuple(names.warnings))
     layers = layers_of(pipelines, named.value)
     adjusting = _Adjusting(names, pipelines, by_name)
@@ -132,10 +132,15 @@ def adjust(
 
 
 def _with_known_names(
-    text: PipelineText, names: PassNames, pipelines: PipelineRegistry
+    named: NamedPipeline, text: PipelineText, names: PassNames, pipelines: PipelineRegistry
 ) -> PipelineText:
+    where = GIVEN_TEXT
+    if named.name != TEXT:
+        where = f"pipeline {named.name!r} ({named.origin})"
+    elif named.origin != GIVEN:
+        where = named.origin
     try:
-        return names.in_text(text)
+        return names.in_text(text, where)
     except UnknownNameError as error:
         wanted = text.source.strip()
         if not BARE.fullmatch(wanted):
@@ -145,7 +150,7 @@ def _with_known_names(
         raise UnknownNameError(
             f"no pipeline or pass {wanted!r}",
             near=(*pipes, *error.near),
-            hint="see `ge pipelines` and `ge passes`",
+            hint=f"given by: {named.origin}\n  see `ge pipelines` and `ge passes`",
         ) from None
 
 

@@ -52,6 +52,9 @@ class NamedPipeline:
 TEXT: Final = "text"
 """What a pipeline is called that was given as a text."""
 
+GIVEN: Final = "--pipeline"
+"""Where a text comes from that is given as an argument."""
+
 _RESERVED: Final = (TEXT, "repeat", "default")
 
 
@@ -259,7 +262,7 @@ class PipelineRegistry(Registry[Pipeline | PackagedOverlay]):
         near = near_matches(wanted, self.names(), count=1)
         if near and wanted.casefold() == near[0].casefold():
             raise UnknownNameError(f"no pipeline {wanted!r}", near=near)
-        return NamedPipeline(TEXT, parse_pipeline(wanted), "--pipeline")
+        return NamedPipeline(TEXT, parse_pipeline(wanted), GIVEN)
 
 
 def _check_name(kind: str, name: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ge_core.errors import GeError
-from ge_core.passes.pipelines import NamedPipeline
+from ge_core.passes.pipelines import TEXT, NamedPipeline
 from ge_core.passes.planning import Schedule, plan_passes
 from ge_core.session.kernel import Kernel
 from ge_core.session.request import CompileRequest
@@ -20,11 +20,12 @@ def schedule_for(kernel: Kernel, request: CompileRequest, *, plain: bool = False
     Raises:
         GeError: what `plan_passes` raises, or the target's pipeline can't be used.
     """
-    pipeline = None
+    warnings: list[str] = []
+    pipeline: str | NamedPipeline | None = None
     if not plain:
         # An empty text is a pipeline too: it runs nothing but what is required.
-        pipeline = request.pipeline if request.pipeline is not None else _configured(kernel)
-    warnings: list[str] = []
+        pipeline = request.pipeline
+        pipeline = _configured(kernel, warnings) if pipeline is None else pipeline
     fallback = None if plain or pipeline is not None else _of_target(kernel, request, warnings)
     schedule = plan_passes(
         kernel.catalog, [request.source(), *kernel.sources], pipeline, fallback=fallback
@@ -32,15 +33,37 @@ def schedule_for(kernel: Kernel, request: CompileRequest, *, plain: bool = False
     if fallback is not None and schedule.pipeline == fallback.name:
         # The target was chosen, and may be a file on top of the one that its pipeline names.
         schedule = replace(schedule, target=request.target or kernel.config.target)
+    elif request.target is None and schedule.target is not None:
+        _check_target(kernel, schedule)
     return replace(schedule, warnings=(*warnings, *schedule.warnings))
 
 
-def _configured(kernel: Kernel) -> str | None:
+def _check_target(kernel: Kernel, schedule: Schedule) -> None:
+    """Whether the target that a pipeline names is there; the error says which pipeline."""
+    try:
+        kernel.target(schedule.target)
+    except GeError as error:
+        said = f"it is the target of pipeline {schedule.pipeline!r}"
+        if schedule.pipeline in kernel.registries.pipelines:
+            said += f" ({kernel.registries.pipelines.entry(schedule.pipeline).owner})"
+        error.hint = "\n  ".join(filter(None, [said, error.hint]))
+        raise
+
+
+def _configured(kernel: Kernel, warnings: list[str]) -> NamedPipeline | None:
     """The configuration's pipeline; a file of the project lies relative to the configuration."""
-    pipeline, folder = kernel.config.pipeline, kernel.config.folder
-    if pipeline is None or folder is None or not pipeline.endswith(".toml"):
-        return pipeline
-    return pipeline if pipeline in kernel.registries.pipelines else str(folder / pipeline)
+    wanted, pipelines = kernel.config.pipeline, kernel.registries.pipelines
+    if wanted is None:
+        return None
+    folder, said = kernel.config.folder, f"{kernel.config.file}: pipeline"
+    if folder is not None and wanted.endswith(".toml") and wanted not in pipelines:
+        wanted = str(folder / wanted)
+    try:
+        named = pipelines.select(wanted, warnings)
+    except GeError as error:
+        error.hint = "\n  ".join(filter(None, [f"given by: {said}", error.hint]))
+        raise
+    return replace(named, origin=said) if named.name == TEXT else named
 
 
 def _of_target(

@@ -290,3 +290,43 @@ print([name for name in ("numpy", "onnx", "pydantic", "rich", "click") if name i
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "npu\n[]\n" == done.stdout
+
+
+def test_doctor_finds_pipelines_that_can_not_be_used(ge: Ge, project: str, tmp_path: Path) -> None:
+    """Each is planned once; whose it is and what is wrong, exit code 1."""
+    assert [] == ge("plugins", "doctor", "--format", "json").json["pipelines"]
+    (tmp_path / f"worse_{project}.py").write_text(
+        """
+from ge_core.api import Change, Overlay, Target, hookimpl
+
+@hookimpl
+def ge_register_pipelines(pipelines):
+    pipelines.add(Overlay("ghost", add=(Change("TensorMoveDeletPass"),)))
+    pipelines.add(Overlay("moves"))
+    pipelines.add_level("low", extends="O9")
+    pipelines.add_text("good", "TensorMoveDeletePass")
+
+@hookimpl
+def ge_register_targets(targets):
+    targets.add(Target("lost", pipeline="gone"))
+""",
+        encoding="utf-8",
+    )
+    (tmp_path / "ge.toml").write_text(
+        f"plugins = ['acme = {project}', 'worse = worse_{project}']\n", encoding="utf-8"
+    )
+    forget_kernels()
+    ran = ge("plugins", "doctor", "--format", "json")
+    assert 1 == ran.code
+    worse = f"worse_{project}"
+    assert [
+        ("pipeline moves", project, f"pipeline 'moves' is contested: {project} and {worse}"),
+        ("pipeline moves", worse, f"pipeline 'moves' is contested: {project} and {worse}"),
+        ("level low", worse, "level 'low' extends 'O9', which nobody registers"),
+        ("pipeline ghost", worse, "no pass 'TensorMoveDeletPass' (near: TensorMoveDeletePass"),
+        ("target lost", worse, "no pipeline 'gone'"),
+    ] == [
+        (row["name"], row["owner"], row["error"].partition(" register ")[0].partition(" (gra")[0])
+        for row in ran.json["pipelines"]
+    ]
+    assert f"level low ({worse}) can't be used: level 'low' extends" in ge("plugins", "doctor").out

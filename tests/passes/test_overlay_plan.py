@@ -130,6 +130,7 @@ def test_the_target_is_that_of_the_strongest(catalog: MakeCatalog) -> None:
         ),
         ("base='short'", "p1.toml:2: pipeline 'npu' stands on 'short', which is a text", None),
         ("include='npu'", "pipelines stand on each other: npu -> npu", None),
+        ("base='one.toml'", "p1.toml:2: pipeline 'npu' stands on 'one.toml', which is no", None),
         ("include='O3'", "includes 'O3', which is no pipeline", None),
     ],
 )

@@ -233,6 +233,15 @@ def test_a_text_lies_beside_nothing() -> None:
         read_overlay("include = 'a.toml'", "x", "x")
 
 
+def test_a_targets_file_lies_beside_the_overlay(tmp_path: Path) -> None:
+    """A name stays as it is; a text lies beside nothing."""
+    write(tmp_path / "parts", a="target = '../npu.toml'", b="target = 'npu'")
+    assert str(tmp_path / "npu.toml") == read_overlay_file(tmp_path / "parts/a.toml").target
+    assert "npu" == read_overlay_file(tmp_path / "parts/b.toml").target
+    with pytest.raises(InputFileError, match="x:1: field 'target': 'a.toml' is a file"):
+        read_overlay("target = 'a.toml'", "x", "x")
+
+
 # ---- the schema ----------------------------------------------------------------------------------
 
 

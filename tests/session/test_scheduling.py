@@ -135,3 +135,35 @@ def test_two_plugins_with_one_pipeline(kernel: Make, tmp_path: Path) -> None:
         chosen(there, pipeline="other")
     assert f"{module}, beta_{module}" == raised.value.owner
     assert "npu-best" == chosen(there, pipeline="npu-best")[0]
+
+
+def test_a_mistake_in_the_configured_pipeline(kernel: Make, tmp_path: Path) -> None:
+    """The error names the configuration: a malformed text, an unknown name, an unknown pass."""
+    for wanted, problem in (
+        ("A(", "no stage 'A'"),
+        ("npu-bset", "no pipeline or pass 'npu-bset'"),
+        ("TensorMoveDeletePass,Gone", "no pass 'Gone'"),
+    ):
+        with pytest.raises(UnknownNameError, match=problem) as raised:
+            chosen(kernel(f"pipeline = '{wanted}'"))
+        assert f"{tmp_path / 'ge.toml'}: pipeline" in str(raised.value)
+
+
+def test_the_target_of_a_pipeline_is_not_there(kernel: Make, tmp_path: Path) -> None:
+    """The error names the pipeline; a target that is asked for does without."""
+    path = tmp_path / "mine.toml"
+    path.write_text("target = 'nup'", encoding="utf-8")
+    with pytest.raises(UnknownNameError, match="no target 'nup'") as raised:
+        chosen(kernel(), pipeline=str(path))
+    assert "it is the target of pipeline 'mine'" in str(raised.value)
+    assert "mine" == chosen(kernel(), pipeline=str(path), target="generic")[0]
+
+
+def test_the_target_file_of_a_pipeline(kernel: Make, tmp_path: Path) -> None:
+    """It lies beside the overlay."""
+    (tmp_path / "small.toml").write_text("align_bytes = 32", encoding="utf-8")
+    path = tmp_path / "mine.toml"
+    path.write_text("target = 'small.toml'", encoding="utf-8")
+    there = kernel()
+    target = chosen(there, pipeline=str(path))[2]
+    assert 32 == there.target(target).align_bytes

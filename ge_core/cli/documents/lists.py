@@ -469,6 +469,19 @@ class StaleRecord(Record):
     """What brings the installation up to date."""
 
 
+class PipelineProblem(Record):
+    """A pipeline, a level set, or the pipeline of a target that can't be used."""
+
+    name: str
+    """What it is, and its name."""
+    owner: str
+    """The package that brings it."""
+    version: str
+    """The package's version; empty for a module of the project."""
+    error: str
+    """What is wrong with it."""
+
+
 class PluginsDocument(Record):
     """The plugins that were found."""
 
@@ -480,3 +493,5 @@ class PluginsDocument(Record):
     """The drivers; `ge plugins doctor` alone has them."""
     stale: list[StaleRecord] = Field(default_factory=list)
     """Packages to install again; `ge plugins doctor` alone has them."""
+    pipelines: list[PipelineProblem] = Field(default_factory=list)
+    """Pipelines that can't be used; `ge plugins doctor` alone has them."""
