@@ -69,7 +69,9 @@ def precedence() -> str:
         "trying it is an error. [The guide](guide.md#options-and-who-decides) says how each source "
         "is written."
     )
-    rules = table(["rule", "what it looks at"], ([code(name), text] for name, text in RULES.items()))
+    rules = table(
+        ["rule", "what it looks at"], ([code(name), text] for name, text in RULES.items())
+    )
     return page(
         "Who decides whether a pass runs",
         intro,
@@ -77,7 +79,7 @@ def precedence() -> str:
         after,
         "## The rules",
         "By the names that `ge passes why` prints, in the order in which they are asked: the first "
-        f"{words_of(len(SOURCE_RULES))} of each source in turn, the others once. A file comes first "
+        f"{words_of(len(SOURCE_RULES))} of each source in turn, the others once. A file is first "
         "where the source's `ge.optimizationSwitch` is exactly GE's `forbidden_close_pass:on` (or "
         "`off`). In a pipeline text, `written in the pipeline` and `not written in the pipeline` "
         "stand where the pipeline does.",

@@ -58,6 +58,8 @@ def _subjects(module: ModuleType) -> dict[str, str]:
 
 def _public(module: ModuleType, name: str) -> PublicName:
     value = getattr(module, name)
+    if inspect.ismodule(value):
+        return PublicName(module.__name__, name, "module", inspect.getdoc(value) or "")
     if inspect.isclass(value):
         kind = "exception" if issubclass(value, BaseException) else "class"
         return PublicName(module.__name__, name, kind, inspect.getdoc(value) or "")
@@ -69,11 +71,12 @@ def _public(module: ModuleType, name: str) -> PublicName:
 def _text_of(module: ModuleType, name: str) -> str:
     """The text below an assignment, in the module that really makes it."""
     tree = ast.parse(inspect.getsource(module))
-    for at, node in enumerate(tree.body):
+    for node in ast.walk(tree):  # a module that imports late says where from to type checkers only
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             for alias in node.names:
                 if (alias.asname or alias.name) == name:
                     return _text_of(importlib.import_module(node.module), alias.name)
+    for at, node in enumerate(tree.body):
         if name in _assigned(node) and at + 1 < len(tree.body):
             below = tree.body[at + 1]
             if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):

@@ -16,6 +16,8 @@ INDENTED: Final = re.compile(r"^( {4,})\S")
 def directive(public: PublicName) -> str:
     """The reStructuredText that describes one name."""
     where = f"{public.module}.{public.name}"
+    if public.kind == "module":
+        return f".. automodule:: {where}\n   :members:\n"
     if public.kind != "data":
         return f".. auto{public.kind}:: {where}\n"
     lines = ["", *_marked(public.doc.splitlines())]
