@@ -131,7 +131,7 @@ def main(args: list[str] | None = None) -> NoReturn:
     try:
         code = ge.main(args=args, prog_name="ge", standalone_mode=False)
     except GeError as error:
-        click.echo(f"error {error.code}: {error}", err=True)
+        click.echo(f"error {error.code}: {error}{_outdated(error)}", err=True)
         sys.exit(error.exit_code)
     except click.exceptions.Abort:
         click.echo("interrupted", err=True)
@@ -144,6 +144,20 @@ def main(args: list[str] | None = None) -> NoReturn:
         sys.stderr.close()
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _outdated(error: GeError) -> str:
+    """What a missing name may come from: a project that was edited and not installed again."""
+    from ge_core.errors import PassError, PluginError, UnknownNameError
+
+    missing = isinstance(error, UnknownNameError) or (
+        isinstance(error, PluginError) and not isinstance(error, PassError)
+    )
+    if not missing:
+        return ""
+    from ge_core.plugin.stale import stale_installations
+
+    return "".join(f"\n  {line}" for one in stale_installations() for line in one.lines())
 
 
 if __name__ == "__main__":

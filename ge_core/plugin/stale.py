@@ -48,11 +48,17 @@ class Stale:
         """What brings the installation up to date."""
         return f"pip install {'-e ' if self.editable else ''}{shlex.quote(self.folder)}"
 
-    def __str__(self) -> str:
+    def lines(self) -> tuple[str, str]:
+        """What has changed, and what to do about it."""
+        who = f"{self.distribution} {self.version}"
+        changes = "; ".join(self.changes)
         return (
-            f"{self.distribution} {self.version} was installed before its project changed: "
-            f"{'; '.join(self.changes)}\n  re-install: {self.command}"
+            f"{who} was installed before its project changed: {changes}",
+            f"re-install: {self.command}",
         )
+
+    def __str__(self) -> str:
+        return "\n  ".join(self.lines())
 
     def to_json(self) -> dict[str, Any]:
         """The record that `ge plugins doctor` prints."""
@@ -77,7 +83,11 @@ def stale_installations(installed: Iterable[Distribution] | None = None) -> list
     for distribution in distributions() if installed is None else installed:
         name = distribution.metadata["Name"] or ""
         if _canonical(name) not in found:
-            found[_canonical(name)] = _judge(distribution, name)
+            try:
+                found[_canonical(name)] = _judge(distribution, name)
+            except (AttributeError, KeyError, TypeError, ValueError):
+                # Metadata that can't be read say nothing here; loading complains about them.
+                found[_canonical(name)] = None
     return [one for _, one in sorted(found.items()) if one is not None]
 
 

@@ -212,6 +212,22 @@ def test_a_version_may_be_spelled_anew(
     assert found(site) == []
 
 
+@pytest.mark.parametrize("broken", ["entry_points.txt", "METADATA"])
+def test_broken_metadata_say_nothing(folder: Path, site: Path, broken: str) -> None:
+    """And hide nobody else's."""
+    install(folder, site)
+    (site / "acme_ge-1.0.dist-info" / broken).write_text("[ge_core.plugins.v1]\nnonsense\n")
+    edit(folder, 'acme = "acme_ge"', 'more = "acme_ge"')
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "pyproject.toml").write_text(PROJECT.replace("acme-ge", "other"), encoding="utf-8")
+    info = site / "other-0.9.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 0.9\n")
+    (info / "direct_url.json").write_text(json.dumps({"url": other.as_uri(), "dir_info": {}}))
+    assert "other" in [one.distribution for one in found(site)]
+
+
 def test_a_folder_with_spaces_is_quoted(tmp_path: Path, site: Path) -> None:
     """So that the command can be pasted."""
     folder = tmp_path / "my acme"
@@ -287,6 +303,31 @@ def test_doctor_says_it_of_a_real_installation(folder: Path, site: Path) -> None
         ],
         "command": f"pip install {folder}",
     }
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [("passes show acme.New", True), ("compile nowhere.json", False), ("nonsense", True)],
+)
+def test_a_missing_name_is_explained_by_it(
+    folder: Path, site: Path, command: str, said: bool
+) -> None:
+    """Who asks for what was just added is told to install it; other errors stay as they are."""
+    install(folder, site, points="")
+    done = subprocess.run(
+        [Path(sys.executable).with_name("ge"), *command.split()],
+        env=_with_path(site),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = [
+        "  acme-ge 1.0 was installed before its project changed: "
+        "entry point 'acme' of ge_core.plugins.v1 is new",
+        f"  re-install: pip install -e {folder}",
+    ]
+    assert done.returncode in (2, 3)
+    assert (done.stderr.splitlines()[-2:] == told) == said
 
 
 def _with_path(site: Path) -> dict[str, str]:
