@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ge_core.errors import GeError, UnknownNameError, UsageError, near_matches
+from ge_core.passes.levels import Level
 from ge_core.passes.ordering import Item, resolve
 from ge_core.passes.overlay_layers import layers_of
 from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
@@ -146,11 +147,16 @@ def _with_known_names(
         if not BARE.fullmatch(wanted):
             raise
         # One word may as well be meant as the name of a pipeline.
-        pipes = [f"{n} (pipeline)" for n in near_matches(wanted, pipelines.names())]
+        levels = [*map(str, Level), *pipelines.levels.names()]
+        near = [f"{n} (pipeline)" for n in near_matches(wanted, pipelines.names())]
+        near += [f"{n} (level)" for n in near_matches(wanted, levels)]
+        help_ = "see `ge pipelines` and `ge passes`"
+        if wanted in levels:
+            near, help_ = [], f"{wanted} is a level: give it as -O {wanted}"
         raise UnknownNameError(
             f"no pipeline or pass {wanted!r}",
-            near=(*pipes, *error.near),
-            hint=f"given by: {named.origin}\n  see `ge pipelines` and `ge passes`",
+            near=(*near, *error.near),
+            hint=f"given by: {named.origin}\n  {help_}",
         ) from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from ge_core.errors import OptionError, PluginError, UsageError
 from ge_core.passes.claim_plan import ClaimPlanner
@@ -20,6 +21,9 @@ from ge_core.passes.schedule import Catalog as Catalog
 from ge_core.passes.schedule import Schedule as Schedule
 from ge_core.passes.schedule import Scheduled as Scheduled
 from ge_core.passes.steps import PIPELINE_RANK, lay_out
+
+NOT_WRITTEN: Final = "not written in the pipeline"
+"""The rule that keeps a pass off which a pipeline text leaves out."""
 
 
 def plan_passes(
@@ -229,6 +233,6 @@ def _by_text(
     if not listed and declaration.required and not exact:
         because = Because(shown, "required", "not written, and can't be left out")
         return replace(decision, runs=True, because=(because, *decision.because))
-    rule = "written in the pipeline" if listed else "not written in the pipeline"
+    rule = "written in the pipeline" if listed else NOT_WRITTEN
     because = Because(shown, rule, name)
     return Decision(name, listed, (because, *decision.because), PIPELINE_RANK)

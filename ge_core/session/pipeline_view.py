@@ -14,7 +14,7 @@ from ge_core.passes.overlays import Overlay
 from ge_core.passes.pass_options import changed_options
 from ge_core.passes.pipeline_text import PassUse, PipelineText, print_pipeline_use, print_word
 from ge_core.passes.pipelines import PackagedOverlay, PipelineRegistry
-from ge_core.passes.planning import Schedule, Scheduled
+from ge_core.passes.planning import NOT_WRITTEN, Schedule, Scheduled
 from ge_core.passes.precedence import LEVEL
 from ge_core.registry import Owner, kernel_owner
 from ge_core.session.kernel import Kernel
@@ -109,9 +109,10 @@ class Shown:
         }
 
     def switched_off(self) -> list[str]:
-        """Passes that somebody switched off by name."""
+        """Passes that somebody switched off by name; a text says enough by leaving them out."""
         decisions = self.schedule.decisions.values()
-        return [d.name for d in decisions if d.explicit and not d.runs]
+        found = [d for d in decisions if d.explicit and not d.runs]
+        return [d.name for d in found if d.because[0].rule != NOT_WRITTEN]
 
     def options(self) -> list[tuple[str, str, str]]:
         """Name, value and source of the options that somebody set, the level apart."""

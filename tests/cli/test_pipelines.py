@@ -227,6 +227,21 @@ def test_an_overlay_file_with_a_mistake(ge: Ge, tmp_path: Path) -> None:
         assert (2, True) == (ran.code, problem in ran.err)
 
 
+def test_a_level_is_no_pipeline_of_a_compile(ge: Ge, graph_file: Path) -> None:
+    """The error says how it is given; one that is near a level names that."""
+    for what, said in (("O3", "O3 is a level: give it as -O O3"), ("OO3", "near: O3 (level)")):
+        ran = ge("compile", graph_file, "--pipeline", what)
+        assert (2, True) == (ran.code, said in ran.err)
+
+
+def test_what_a_text_leaves_out_is_not_listed(ge: Ge) -> None:
+    """What is switched off besides is."""
+    out = ge("pipeline", "show", "moves", "--disable", "PackNotaskPass").out
+    off = out.splitlines()
+    assert ["PackNotaskPass"] == [line.split()[0] for line in off[off.index("switched off") + 1 :]]
+    assert "switched off" not in ge("pipeline", "show", "moves").out
+
+
 def test_a_file_is_shown_with_its_place(ge: Ge, tmp_path: Path) -> None:
     """Where a name would show its package."""
     (tmp_path / "mine.toml").write_text("base = 'acme-npu'\n", encoding="utf-8")
