@@ -48,7 +48,7 @@ def random_problem(choices: Choices | int, knobs: ProblemKnobs | None = None) ->
     align = max(wanted.aligns)
     clusters: list[Cluster] = []
     for number in range(wanted.clusters):
-        optionally(pick, lambda at=number: clusters.append(_cluster(pick, wanted, at, clusters)))
+        optionally(pick, partial(_add_cluster, pick, wanted, number, clusters))
     clusters.sort(key=lambda cluster: cluster.birth)
     problem = MemoryProblem(clusters, align=align)
     if wanted.capacities and pick.chance(50):
