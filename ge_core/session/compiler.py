@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ge_core.ir import Graph, clone
 from ge_core.memory import Plan
 from ge_core.ops import doubts
 from ge_core.passes.environment import Environment
 from ge_core.passes.manager import PassManager, RunReport
-from ge_core.passes.precedence import DISABLE, LEVEL, STRENGTH, STRICT, SWITCH
 from ge_core.passes.remarks import RemarkKind
+from ge_core.passes.sources import STRENGTH
 from ge_core.passes.stages import Stage
 from ge_core.passes.timing import Timing
 from ge_core.registry import kernel_owner
@@ -28,9 +28,6 @@ from ge_core.tasks import TaskList, generate_tasks, set_marks
 
 if TYPE_CHECKING:
     from ge_core.proof import ProofResult, Rewrite
-
-KERNEL_OPTIONS: Final = (LEVEL, STRICT, SWITCH, DISABLE)
-"""Read while the passes are chosen."""
 
 
 class Compiler:
@@ -238,13 +235,17 @@ class _Compile:
         return found
 
     def _warn_unread(self) -> None:
-        """Say which of GE's options were set although nothing that is installed reads them."""
+        """Say which options were set although nothing looked at them."""
         options = self.schedule.options
         for name in options:
             value = options.values[name]
-            given = value.rank < len(STRENGTH) and name not in (*KERNEL_OPTIONS, *options.asked)
-            if given and options.declared.entry(name).owner == kernel_owner():
-                self.env.warn(f"option {name} is set ({value.source}), and nothing reads it")
+            if value.rank >= len(STRENGTH) or name in options.asked:
+                continue
+            owner = options.declared.entry(name).owner
+            unread = "nothing reads it"
+            if owner != kernel_owner():
+                unread = f"nothing read it ({owner} declares it)"
+            self.env.warn(f"option {name} is set ({value.source}), and {unread}")
 
     def _warn_unplanned(self, plan: Plan) -> None:
         if plan.unplanned:
