@@ -60,12 +60,18 @@ def _pass(declaration: PassDeclaration) -> str:
             ("after", codes(declaration.after)),
             ("needs", codes(declaration.needs)),
             ("requires", codes(declaration.requires)),
+            ("establishes", codes(declaration.establishes)),
+            ("invalidates", codes(declaration.invalidates)),
+            ("keeps right", codes(declaration.preserves)),
+            ("repeats", _repeats(declaration)),
             ("required", "yes, it can't be switched off" if declaration.required else ""),
             ("changes values", "yes" if declaration.changes_values else ""),
             ("explains ops of kind", codes(declaration.handles)),
         ]
     )
     parts = [f"## {declaration.name}", declaration.summary, facts]
+    counted = bullets((code(name), text) for name, text in declaration.counters.items())
+    parts.append(f"Counts:\n\n{counted}" if counted else "")
     fields = describe_options(declaration)
     if fields:
         rows = (
@@ -76,6 +82,11 @@ def _pass(declaration: PassDeclaration) -> str:
         target = f"reason-codes.md#{anchor(declaration.name)}"
         parts.append(f"Its {len(declaration.codes)} reason codes: [{declaration.name}]({target}).")
     return "\n\n".join(part for part in parts if part)
+
+
+def _repeats(declaration: PassDeclaration) -> str:
+    most = declaration.repeat
+    return "" if most == 1 else f"until it changes nothing, at most {most} times"
 
 
 def levels(names: tuple[str, ...]) -> str:
