@@ -6,7 +6,7 @@ import hashlib
 
 from .conftest import HERE
 
-FROZEN = ("vendor_acme_v1", "files")
+FROZEN = ("vendor_acme_v1", "files", "project")
 
 
 def test_nothing_was_edited() -> None:

@@ -89,3 +89,40 @@ def test_a_plugin_for_a_later_release(install: Install, tmp_path: Path) -> None:
     document = ge(environment, tmp_path, "--strict-plugins", "compile", "graph.json")
     assert [] == document["warnings"]
     assert "future.KeepOrder" in [step["name"] for step in document["passes"]]
+
+
+def test_a_project_of_version_1(install: Install) -> None:
+    """Its configuration, target and pipeline mean what they meant, and are no reason for a word."""
+    facts: Any = project(ACME)
+    environment = install(facts["name"], facts["version"], facts["entry-points"], ACME / "src")
+    model = str(HERE / "files" / "streams" / "model.json")
+    document = ge(environment, HERE / "project", "compile", model)
+    assert ("O4", "their-npu", []) == tuple(
+        document[key] for key in ("level", "target", "warnings")
+    )
+    ran = [step["name"] for step in document["passes"]]
+    named = ["acme.DropNoOpCast", "ConcatNotaskPass", "SplitNotaskPass"]
+    assert named == [name for name in ran if name in named]
+    assert {"PackNotaskPass", "TensorMoveDeletePass"}.isdisjoint(ran)
+
+
+def test_a_pipeline_text_of_version_1(install: Install) -> None:
+    """It runs what it says, in its order."""
+    facts: Any = project(ACME)
+    environment = install(facts["name"], facts["version"], facts["entry-points"], ACME / "src")
+    model = str(HERE / "files" / "streams" / "model.json")
+    text = (
+        "ConcatNotaskPass{beyond_ge=true},TensorMoveDeletePass{search_limit=5},"
+        "CHECK(acme.DropNoOpCast)"
+    )
+    document = ge(environment, HERE / "project", "compile", model, "--pipeline", text)
+    assert ["ConcatNotaskPass", "TensorMoveDeletePass", "acme.DropNoOpCast"] == [
+        step["name"] for step in document["passes"]
+    ]
+
+
+def test_a_case_file_of_version_1(install: Install) -> None:
+    """It is read, and passes."""
+    facts: Any = project(ACME)
+    environment = install(facts["name"], facts["version"], facts["entry-points"], ACME / "src")
+    assert 1 == ge(environment, HERE / "project", "case", "case.json")["passed"]
