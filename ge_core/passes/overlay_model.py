@@ -52,14 +52,21 @@ def _place(value: Any) -> Place:
         raise problem(error.message, error.near) from error
 
 
-_NAME_OR_NAMES: dict[str, Any] = {
-    "anyOf": [
-        {"type": "string", "minLength": 1},
-        {"type": "array", "items": {"type": "string", "minLength": 1}},
-    ]
-}
+def _some_names(value: Any) -> tuple[str, ...]:
+    names = _names(value)
+    if not names:
+        raise problem("names nothing")
+    return names
+
+
+def _name_or_names(least: int) -> WithJsonSchema:
+    name = {"type": "string", "minLength": 1}
+    return WithJsonSchema({"anyOf": [name, {"type": "array", "items": name, "minItems": least}]})
+
+
 Name = Annotated[str, StringConstraints(min_length=1)]
-Names = Annotated[tuple[str, ...], BeforeValidator(_names), WithJsonSchema(_NAME_OR_NAMES)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_names), _name_or_names(0)]
+SomeNames = Annotated[tuple[str, ...], BeforeValidator(_some_names), _name_or_names(1)]
 OptionText = Annotated[
     str, BeforeValidator(_option), WithJsonSchema({"type": ["string", "number", "boolean"]})
 ]
@@ -126,7 +133,7 @@ class Reorder(_Table):
 class Repeat(_Table):
     """Passes that run again until none of them changes the graph."""
 
-    passes: Names = Field(alias="pass", min_length=1, description="The passes, in order.")
+    passes: SomeNames = Field(alias="pass", description="The passes, in order.")
     limit: int = Field(ge=1, description="How often each runs at most; 1 runs them once.")
     stage: StageName | None = Field(None, description="The stage that all are moved to.")
 

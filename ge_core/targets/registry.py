@@ -26,6 +26,11 @@ class TargetRegistry(Registry[Target]):
         """Declare a target; it keeps the name its author gave it, which users type."""
         if not isinstance(target, Target):
             raise PluginError(f"{target!r} is not a Target")
+        if (target.pipeline or "").endswith(".toml"):
+            raise PluginError(
+                f"target {target.name!r} names the file {target.pipeline!r} as its pipeline",
+                hint="register it with pipelines.add_toml, and name it",
+            )
         self._put(Entry(target.name, target))
 
     def _full(self, name: str, owner: Owner) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -90,41 +91,41 @@ def test_a_file_may_leave_its_name_out(tmp_path: Path) -> None:
     assert ("mine", None, str(path)) == (overlay.name, overlay.base, overlay.origin)
 
 
-@pytest.mark.parametrize(
-    ("text", "problem", "near"),
-    [
-        ("name = 1", "1: field 'name': 1 is not a text", ()),
-        ("\n[[ad]]\npass='A'", "2: field 'ad': is no key of a pipeline", ("add",)),
-        ("[[add]]\npas='A'", "2: field 'add[0].pas': is no key of [[add]]", ("pass",)),
-        ("[[add]]\nbefore='A'", "1: field 'add[0].pass': is missing", ()),
-        ("[[add]]\npass=''", "2: field 'add[0].pass': string should have at least 1", ()),
-        ("[[add]]\npass='A'\nbefore=1", "3: field 'add[0].before': 1 is neither", ()),
-        ("[[add]]\npass='A'\nstage='PREPAR'", "3: field 'add[0].stage': no stage", ("PREPARE",)),
-        ("[[add]]\npass='A'\nstage=1", "3: field 'add[0].stage': 1 is not a text", ()),
-        (
-            "[[add]]\npass='A'\n[[add]]\npass='B'\n[add.options]\na=[1]",
-            "6: field 'add[1].options.a': [1] is neither",
-            (),
-        ),
-        ("[add]\npass='A'", "1: field 'add': is not a list; write [[add]]", ()),
-        ("[[replace]]\npass='A'", "1: field 'replace[0].with': is missing", ()),
-        ("[[replace]]\nwith='A'", "1: field 'replace[0]': names either a pass or a stage", ()),
-        (
-            "[[replace]]\nstage='CHECK'\nwith='A'\noptions={a=1}",
-            "1: field 'replace[0]': options of a stage stand in",
-            (),
-        ),
-        ("[[remove]]\npass='A'\nbefore='B'", "3: field 'remove[0].before': is no key", ()),
-        ("[[reorder]]\npass='A'", "1: field 'reorder[0]': says nothing", ()),
-        ("[[repeat]]\npass='A'", "1: field 'repeat[0].limit': is missing", ()),
-        ("[[repeat]]\npass='A'\nlimit=0", "3: field 'repeat[0].limit': input should be", ()),
-        ("[[repeat]]\npass='A'\nlimit='3'", "3: field 'repeat[0].limit': input should", ()),
-        ("[[repeat]]\npass=[]\nlimit=3", "2: field 'repeat[0].pass'", ()),
-        ("set = 1", "1: field 'set': 1 is not a table", ()),
-        ("[set]\n'a.b' = 1\n'c.d' = 1979-05-27", "3: field 'set.c.d'", ()),
-        ("include = 1", "1: field 'include': 1 is neither a name nor a list", ()),
-    ],
-)
+MALFORMED = [
+    ("name = 1", "1: field 'name': 1 is not a text", ()),
+    ("\n[[ad]]\npass='A'", "2: field 'ad': is no key of a pipeline", ("add",)),
+    ("[[add]]\npas='A'", "2: field 'add[0].pas': is no key of [[add]]", ("pass",)),
+    ("[[add]]\nbefore='A'", "1: field 'add[0].pass': is missing", ()),
+    ("[[add]]\npass=''", "2: field 'add[0].pass': string should have at least 1", ()),
+    ("[[add]]\npass='A'\nbefore=1", "3: field 'add[0].before': 1 is neither", ()),
+    ("[[add]]\npass='A'\nstage='PREPAR'", "3: field 'add[0].stage': no stage", ("PREPARE",)),
+    ("[[add]]\npass='A'\nstage=1", "3: field 'add[0].stage': 1 is not a text", ()),
+    (
+        "[[add]]\npass='A'\n[[add]]\npass='B'\n[add.options]\na=[1]",
+        "6: field 'add[1].options.a': [1] is neither",
+        (),
+    ),
+    ("[add]\npass='A'", "1: field 'add': is not a list; write [[add]]", ()),
+    ("[[replace]]\npass='A'", "1: field 'replace[0].with': is missing", ()),
+    ("[[replace]]\nwith='A'", "1: field 'replace[0]': names either a pass or a stage", ()),
+    (
+        "[[replace]]\nstage='CHECK'\nwith='A'\noptions={a=1}",
+        "1: field 'replace[0]': options of a stage stand in",
+        (),
+    ),
+    ("[[remove]]\npass='A'\nbefore='B'", "3: field 'remove[0].before': is no key", ()),
+    ("[[reorder]]\npass='A'", "1: field 'reorder[0]': says nothing", ()),
+    ("[[repeat]]\npass='A'", "1: field 'repeat[0].limit': is missing", ()),
+    ("[[repeat]]\npass='A'\nlimit=0", "3: field 'repeat[0].limit': input should be", ()),
+    ("[[repeat]]\npass='A'\nlimit='3'", "3: field 'repeat[0].limit': input should", ()),
+    ("[[repeat]]\npass=[]\nlimit=3", "2: field 'repeat[0].pass'", ()),
+    ("set = 1", "1: field 'set': 1 is not a table", ()),
+    ("[set]\n'a.b' = 1\n'c.d' = 1979-05-27", "3: field 'set.c.d'", ()),
+    ("include = 1", "1: field 'include': 1 is neither a name nor a list", ()),
+]
+
+
+@pytest.mark.parametrize(("text", "problem", "near"), MALFORMED)
 def test_malformed_overlays(text: str, problem: str, near: tuple[str, ...]) -> None:
     """One error that names file, line and field, and what is near a misspelled one."""
     with pytest.raises(InputFileError) as raised:
@@ -253,3 +254,24 @@ def test_the_schema_knows_the_keys() -> None:
     assert {"name", "base", "include", "add", "repeat", "set"} <= set(schema["properties"])
     assert {"pass", "stage", "with", "options"} == set(schema["$defs"]["Replace"]["properties"])
     assert not schema["additionalProperties"]
+
+
+IN_WORDS_ONLY = ("names either a pass or a stage", "options of a stage", "says nothing")
+"""What the schema leaves to the reader."""
+
+
+def test_the_schema_refuses_what_the_reader_refuses() -> None:
+    """And takes what it takes, so that editors say the same."""
+    from jsonschema import Draft202012Validator
+
+    from ge_core.passes.overlay_model import json_schema
+
+    validator = Draft202012Validator(json_schema())
+    assert [] == [error.message for error in validator.iter_errors(tomllib.loads(TEXT))]
+    taken = [
+        text
+        for text, problem, _ in MALFORMED
+        if validator.is_valid(tomllib.loads(text))
+        and not any(words in problem for words in IN_WORDS_ONLY)
+    ]
+    assert [] == taken

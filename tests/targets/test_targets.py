@@ -140,3 +140,10 @@ def test_the_pipeline_of_a_target(targets: TargetRegistry, tmp_path: Path) -> No
     path.write_text("pipeline = 1", encoding="utf-8")
     with pytest.raises(InputFileError, match="field 'pipeline': 1 is not a text"):
         targets.select(str(path))
+
+
+def test_a_plugins_target_names_no_file() -> None:
+    """Where would it lie? It names a pipeline that the plugin registers."""
+    with pytest.raises(PluginError, match="target 'soc' names the file 'x.toml'") as raised:
+        TargetRegistry().add(Target("soc", pipeline="x.toml"))
+    assert "add_toml" in str(raised.value.hint)
