@@ -151,6 +151,7 @@ def _default(option: OptionDeclaration) -> str:
 
 def _remarks(option: OptionDeclaration) -> str:
     notes = []
+    notes += [f"ATC: {code(name)}" for name in option.show_names.values()]
     if option.tolerant:
         notes.append("tolerant")
     if str(option.visibility) != "user":

@@ -190,3 +190,13 @@ def test_the_family_is_numbered_and_says_why() -> None:
         document = json.loads(path.read_text(encoding="utf-8"))
         assert path.stem == document["id"]
         assert document["why"].endswith(".")
+
+
+def test_the_command_runs_them(capsys: pytest.CaptureFixture[str]) -> None:
+    """`ge case` takes the folder as it takes those of other families."""
+    from ge_core.cli.main import main
+
+    with pytest.raises(SystemExit) as ended:
+        main(["case", str(FOLDER)])
+    count = len(list(FOLDER.glob("*.json")))
+    assert (0, f"{count} passed, 0 failed\n") == (ended.value.code, capsys.readouterr().out)

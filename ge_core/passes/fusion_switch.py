@@ -74,6 +74,8 @@ def read_switch_file(path: Path, shown: str, *, strict: bool = True) -> SwitchFi
         raise InputFileError(f"can't be read: {error.strerror}", file=shown) from error
     except UnicodeDecodeError as error:
         raise InputFileError(f"is no text: {error}", file=shown) from error
+    except ValueError as error:  # a name that no file can have
+        raise InputFileError(f"can't be read: {error}", file=repr(shown)) from error
     if text.lstrip().startswith(("{", "[")):
         return _Json(shown, strict).read(text)
     return _read_lines(text, shown)

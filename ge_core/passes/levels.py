@@ -120,6 +120,9 @@ class LevelRegistry(Registry[str]):
         known = [*map(str, Level), *sorted({*sets, *others})]
         return OptionError(
             f"value {name!r} for option ge.oo.level is not a level",
+            parameter="ge.oo.level",
+            value=name,
+            reason=f"the value must be one of {', '.join(known)}",
             near=near_matches(name, [*map(str, Level), *self.names()]),
             hint="levels here: " + ", ".join(known),
         )

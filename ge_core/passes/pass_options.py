@@ -54,9 +54,8 @@ def read_options(declaration: PassDeclaration, texts: Mapping[str, str]) -> dict
         try:
             values[name] = _read(known[name][1], text)
         except ValueError as error:
-            raise OptionError(
-                f"value {text!r} for option {declaration.name}.{name} is invalid: {error}",
-                owner=str(declaration.owner),
+            raise OptionError.invalid(
+                f"{declaration.name}.{name}", text, str(error), owner=str(declaration.owner)
             ) from error
     return values
 

@@ -89,7 +89,7 @@ class Settling:
                 error.message,
                 parameter=LEVEL,
                 value=given,
-                reason=error.hint or "not a level",
+                reason=error.reason,
                 near=error.near,
                 hint=joined(f"given by: {source.given(LEVEL)}", error.hint),
             ) from None

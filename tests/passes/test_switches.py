@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ge_core.errors import OptionError
+from ge_core.errors import GeError, OptionError
 from ge_core.passes import OptionRegistry, PassRegistry
 from ge_core.passes.builtin_options import register_builtin_options
 from ge_core.passes.levels import LevelRegistry
@@ -148,3 +148,30 @@ def test_names_in_errors_have_their_owners() -> None:
     assert ("acme.Drop (acme-casts 1.0)", "acme.Drops (acme-casts 1.0)") == NameReader(
         options, passes
     ).near("acme.Dro")
+
+
+OTHER_KEYS = (
+    "ge.oo.level ge.fusionSwitchFile ge.topoSortingMode ge.exec.outputReuseInputMemIndexes"
+    " OP_NO_REUSE_MEM A A.limit Ghost ."
+)
+KEYS = st.sampled_from([SWITCH, DISABLE, STRICT, "", *OTHER_KEYS.split()])
+VALUES = st.text(max_size=12) | st.sampled_from(["on", "true", "O1", "A:on", "0,0", ";", ":", ","])
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=4))
+@example({"ge.fusionSwitchFile": "\0"})
+@example({"ge.fusionSwitchFile": "\ud800"})
+@example({"ge.fusionSwitchFile": "."})
+@settings(max_examples=300)
+def test_any_options_are_read_or_refused(options: dict[str, str]) -> None:
+    """Never anything but settings, or an error of the product that has a code of its own."""
+    assert outcome(options) in ("read", "E10001", "GE00003", "GE00004")
+
+
+def outcome(options: dict[str, str]) -> str:
+    """`read`, or the code of the error."""
+    try:
+        settled(options)
+    except GeError as error:
+        return error.code
+    return "read"
