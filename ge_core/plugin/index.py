@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.metadata import EntryPoint, entry_points
@@ -137,9 +137,15 @@ def index_plugins(
     """
     config = ProjectConfig() if config is None else config
     environ = os.environ if environ is None else environ
-    found = [*_installed(), *_local(config)]
+    found = _for_this_api([*_installed(), *_local(config)])
     found.sort(key=lambda c: (c.api, c.name, _canonical(c.distribution), c.value))
     return _Judge(config, environ).judge(found)
+
+
+def _for_this_api(found: Sequence[Candidate]) -> list[Candidate]:
+    """Without what a package announces for other kernels beside the same plugin for this one."""
+    here = {(c.name, _canonical(c.distribution)) for c in found if c.api == API}
+    return [c for c in found if c.api == API or (c.name, _canonical(c.distribution)) not in here]
 
 
 def _installed() -> Iterable[Candidate]:
@@ -191,12 +197,13 @@ class _Judge:
         return PluginIndex(tuple(judged), tuple(self.warnings))
 
     def _alone(self, candidate: Candidate) -> Candidate:
-        if candidate.api != API:
-            reason = f"is for plugin API {candidate.api}, this kernel has {API}"
-            return replace(candidate, status=Status.INCOMPATIBLE, reason=reason)
+        # First: who switches off a plugin that doesn't fit is not told that it doesn't.
         reason = self._switched_off(candidate)
         if reason:
             return replace(candidate, status=Status.DISABLED, reason=reason)
+        if candidate.api != API:
+            reason = f"is for plugin API {candidate.api}, this kernel has {API}"
+            return replace(candidate, status=Status.INCOMPATIBLE, reason=reason)
         return candidate
 
     def _switched_off(self, candidate: Candidate) -> str:

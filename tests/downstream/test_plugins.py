@@ -126,3 +126,28 @@ def test_a_case_file_of_version_1(install: Install) -> None:
     facts: Any = project(ACME)
     environment = install(facts["name"], facts["version"], facts["entry-points"], ACME / "src")
     assert 1 == ge(environment, HERE / "project", "case", "case.json")["passed"]
+
+
+def test_a_plugin_for_two_apis(install: Install, tmp_path: Path) -> None:
+    """A package that still serves older kernels is loaded by the entry point for this one."""
+    points = {
+        "ge_core.plugins.v0": {"future": "long_ago"},
+        "ge_core.plugins.v1": {"future": "from_the_future"},
+        "ge_core.plugins.v2": {"future": "not_there_yet"},
+    }
+    environment = install("future-ge", "3.0", points, HERE / "plugin_newer")
+    rows = [row for row in ge(environment, tmp_path, "plugins")["items"] if row["name"] == "future"]
+    assert [("1", "indexed")] == [(row["api"], row["status"]) for row in rows]
+    (tmp_path / "graph.json").write_text(json.dumps(GRAPH))
+    document = ge(environment, tmp_path, "--strict-plugins", "compile", "graph.json")
+    assert [] == document["warnings"]
+
+
+def test_a_plugin_for_an_older_api_that_is_switched_off(install: Install, tmp_path: Path) -> None:
+    """Nothing is said of it any more."""
+    points = {"ge_core.plugins.v0": {"ancient": "long_ago"}}
+    environment = install("ancient-ge", "0.4", points, HERE / "plugin_v0")
+    environment["GE_DISABLE_PLUGINS"] = "ancient"
+    (tmp_path / "graph.json").write_text(json.dumps(GRAPH))
+    document = ge(environment, tmp_path, "--strict-plugins", "compile", "graph.json")
+    assert [] == document["warnings"]
