@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ge_concat_notask.concat_notask import ConcatNotaskPass
+from ge_concat_notask.kept_pieces import PLACED_PIECES, pieces_of, pieces_stay
 from ge_concat_notask.marks import is_marked, unmark
 from ge_concat_notask.pack_notask import PackNotaskPass
 from ge_concat_notask.peak import early_bytes
@@ -32,14 +33,15 @@ def ge_register_passes(passes: Any) -> None:
     """Splits first: a join must see their marks. Concat before Pack, as in GE."""
     levels = Level.O3.and_above()
     stage = Stage.OPTIMIZE_STAGE2
-    passes.add(
-        SplitNotaskPass,
-        levels=levels,
-        stage=stage,
-        before=["ConcatNotaskPass", "PackNotaskPass"],
-        handles=["split"],
+    passes.add_claim(
+        PLACED_PIECES,
+        remember=pieces_of,
+        check=pieces_stay,
+        summary="joins and splits without a task keep the inputs and outputs they were placed for",
     )
+    about: dict[str, Any] = {"levels": levels, "stage": stage, "establishes": [PLACED_PIECES]}
     passes.add(
-        ConcatNotaskPass, levels=levels, stage=stage, before=["PackNotaskPass"], handles=["join"]
+        SplitNotaskPass, before=["ConcatNotaskPass", "PackNotaskPass"], handles=["split"], **about
     )
-    passes.add(PackNotaskPass, levels=levels, stage=stage, handles=["pack"])
+    passes.add(ConcatNotaskPass, before=["PackNotaskPass"], handles=["join"], **about)
+    passes.add(PackNotaskPass, handles=["pack"], **about)
