@@ -16,6 +16,10 @@ from ge_core.passes.registry import PassDeclaration
 SEPARATOR = "|"
 """Between the members of a tuple."""
 
+ESCAPE = "\\"
+"""In a tuple it takes the next character as it is, and alone it is an empty member; before a value
+that may be a text or something else it says that the rest is a text."""
+
 
 @dataclass(frozen=True, slots=True)
 class PassOption:
@@ -64,7 +68,7 @@ def describe_options(declaration: PassDeclaration) -> list[PassOption]:
     """The pass's options in the order of its fields."""
     docs = _field_docs(declaration.load())
     return [
-        PassOption(name, _in_words(kind), write_value(_default(field)), docs.get(name, ""))
+        PassOption(name, _in_words(kind), _write(kind, _default(field)), docs.get(name, ""))
         for name, (field, kind) in _typed_fields(declaration).items()
     ]
 
@@ -73,14 +77,14 @@ def changed_options(declaration: PassDeclaration, values: Mapping[str, Any]) -> 
     """The texts of the values that differ from their defaults, in the order of the fields."""
     known = _typed_fields(declaration)
     return {
-        name: write_value(values[name])
-        for name, (field, _) in known.items()
+        name: _write(kind, values[name])
+        for name, (field, kind) in known.items()
         if name in values and values[name] != _default(field)
     }
 
 
 def write_value(value: Any) -> str:
-    """The text that reads back as a value."""
+    """The text of a value; it reads back as that where its option takes values of one type."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -88,8 +92,23 @@ def write_value(value: Any) -> str:
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, (tuple, list)):
-        return SEPARATOR.join(write_value(member) for member in value)
+        members = [_escaped(write_value(member)) for member in value]
+        return SEPARATOR.join(members) if members != [""] else ESCAPE
     return str(value)
+
+
+def _escaped(member: str) -> str:
+    return member.replace(ESCAPE, ESCAPE * 2).replace(SEPARATOR, ESCAPE + SEPARATOR)
+
+
+def _write(kind: Any, value: Any) -> str:
+    """The text that reads back as a value of an option of this type."""
+    text = write_value(value)
+    if value is None or typing.get_origin(kind) not in (typing.Union, types.UnionType):
+        return text
+    if isinstance(value, str) and (text.startswith(ESCAPE) or _read(kind, text) != value):
+        return ESCAPE + text
+    return ESCAPE + text if text == "none" else text
 
 
 def _typed_fields(declaration: PassDeclaration) -> dict[str, tuple[Field[Any], Any]]:
@@ -140,6 +159,8 @@ def _read(kind: Any, text: str) -> Any:
 def _read_union(members: Sequence[Any], text: str) -> Any:
     if type(None) in members and text == "none":
         return None
+    if str in members and text.startswith(ESCAPE):
+        return text.removeprefix(ESCAPE)
     problems = []
     for member in members:
         if member is not type(None):
@@ -157,12 +178,27 @@ def _read_choice(choices: Mapping[str, Any], text: str) -> Any:
 
 
 def _read_tuple(members: Sequence[Any], text: str) -> tuple[Any, ...]:
-    parts = text.split(SEPARATOR) if text else []
+    parts = _split(text)
     if len(members) == 2 and members[1] is Ellipsis:
         return tuple(_read(members[0], part) for part in parts)
     if len(parts) != len(members):
         raise ValueError(f"it must have {len(members)} members between {SEPARATOR!r}")
     return tuple(_read(member, part) for member, part in zip(members, parts, strict=True))
+
+
+def _split(text: str) -> list[str]:
+    parts = [""] if text else []
+    escaped = False
+    for character in text:
+        if not escaped and character == ESCAPE:
+            escaped = True
+            continue
+        if not escaped and character == SEPARATOR:
+            parts.append("")
+        else:
+            parts[-1] += character
+        escaped = False
+    return parts
 
 
 def _read_number(read: Any, text: str, what: str) -> Any:

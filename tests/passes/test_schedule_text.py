@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from hypothesis import given
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ge_core.ir import Graph
 from ge_core.passes import ALWAYS, PLACES, GraphPass, OptionRegistry, PassContext, PassRegistry
 from ge_core.passes.builtin_options import register_builtin_options
+from ge_core.passes.pass_options import changed_options, read_options
 from ge_core.passes.pipeline_text import PassUse, PipelineText, Repeat
 from ge_core.passes.planning import Catalog, plan_passes
 from ge_core.passes.precedence import Source
@@ -33,6 +34,10 @@ class Tuned(GraphPass):
     maybe: int | None = None
     several: tuple[int, ...] = ()
     loud: bool = False
+    words: tuple[str, ...] = ()
+    label: str | None = None
+    either: int | str | None = None
+    nested: tuple[tuple[str, ...], ...] | None = None
 
     def run(self, graph: Graph, ctx: PassContext) -> None:
         """Nothing."""
@@ -112,3 +117,29 @@ def test_the_schedule_does_not_depend_on_the_order_of_registration(
     assert (
         plan_passes(Catalog(passes, OPTIONS)).passes == plan_passes(Catalog(other, OPTIONS)).passes
     )
+
+
+odd = st.text(st.sampled_from("|\\\\none1 ")) | st.sampled_from(["none", "", "3", "true"])
+tuned = st.builds(
+    Tuned,
+    text=odd,
+    words=st.lists(odd, max_size=3).map(tuple),
+    label=st.none() | odd,
+    either=st.none() | st.integers() | odd,
+    nested=st.none() | st.lists(st.lists(odd, max_size=2).map(tuple), max_size=2).map(tuple),
+)
+
+
+@given(tuned)
+def test_options_of_any_type_are_written_and_read_back(made: Tuned) -> None:
+    """Separators, `none` and numbers in texts, empty members, tuples of tuples."""
+    staged, passes = PassRegistry(), PassRegistry()
+    staged.add(Tuned, name="A", levels=ALWAYS, stage="CHECK")
+    passes.absorb(staged, OWNER)
+    (declaration,) = passes
+    values = {field.name: getattr(made, field.name) for field in fields(made)}
+    texts = changed_options(declaration, values)
+    assert made == Tuned(**read_options(declaration, texts))
+    use = PassUse("A", tuple(texts.items()))
+    schedule = plan_passes(Catalog(passes, OPTIONS), pipeline=str(PipelineText((use,))))
+    assert made == schedule.passes[0].make()
