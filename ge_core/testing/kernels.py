@@ -30,6 +30,9 @@ from ge_core.session.scheduling import schedule_for
 UNDER_TEST = Owner("under_test", "code under test")
 """Who owns what a suite registers itself."""
 
+QUICK = "fast"
+"""The assigner that suites compile with: plans are what others are tested for."""
+
 PluginSpec = ModuleType | str | None
 """A module with hooks, its name, `"owner = module"`, or None for what is installed."""
 
@@ -135,6 +138,11 @@ def owner_of(kernel: Kernel, name: str | None) -> list[Owner]:
     if not found and name != UNDER_TEST.name:
         raise UsageError(f"no plugin {name!r} is loaded", near=[o.name for o in owners])
     return found or [UNDER_TEST]
+
+
+def quick_assigner(kernel: Kernel) -> str | None:
+    """The name of a quick assigner; None, which stands for the default, where it isn't there."""
+    return QUICK if QUICK in kernel.assigners else None
 
 
 def run_passes(

@@ -24,10 +24,9 @@ from ge_core.testing.kernels import (
     installed_kernel,
     kernel_with,
     owned,
+    quick_assigner,
 )
 
-QUICK: Final = "fast"
-"""The assigner for a pass on its own: plans are what others are tested for."""
 OBJECTIVE: Final = "copies"
 """Alone, a pass is judged by what it does, not by what is taken back to keep the peak down."""
 
@@ -162,11 +161,15 @@ class PassSubject:
             everything: with all passes of the level, rather than alone.
         """
         level = self.levels[-1 - at % len(self.levels)]
-        request = CompileRequest(level=level, options=dict(self.options), audit=True)
+        request = CompileRequest(
+            level=level,
+            options=dict(self.options),
+            audit=True,
+            assigner=quick_assigner(self.kernel),
+        )
         if everything or self.alone is None:
             return replace(request, enable=(self.name,))
-        quick = QUICK if QUICK in self.kernel.assigners else None
-        return replace(request, pipeline=self.alone, objective=OBJECTIVE, assigner=quick)
+        return replace(request, pipeline=self.alone, objective=OBJECTIVE)
 
     # ---- another process -----------------------------------------------------------------------
 

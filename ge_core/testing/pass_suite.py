@@ -21,7 +21,7 @@ from ge_core.session.execution import make_executor
 from ge_core.session.request import CompileRequest
 from ge_core.testing import examining
 from ge_core.testing.examining import Examined, Examiner
-from ge_core.testing.kernels import PluginSpec
+from ge_core.testing.kernels import PluginSpec, quick_assigner
 from ge_core.testing.odd_graphs import ODD_GRAPHS
 from ge_core.testing.pass_subject import PassSubject
 from ge_core.testing.random_graphs import GraphKnobs, OpRecipe
@@ -53,7 +53,7 @@ def pass_conformance(
     executor: str | None = "numpy",
     tolerance: float | None = 0.0,
     idempotent: bool | str = True,
-    samples: int = 16,
+    samples: int = 12,
     shrink: bool = True,
     **registration: Any,
 ) -> type[Any]:
@@ -203,7 +203,8 @@ class _Subject:
 
     def _is_sound(self, graph: Graph) -> bool:
         """Whether the graph is fine without the pass: what is left may mean nothing any more."""
-        request = CompileRequest(level="O0", disable=(self.find.name,))
+        quick = quick_assigner(self.find.kernel)
+        request = CompileRequest(level="O0", disable=(self.find.name,), assigner=quick)
         result = Compiler(self.find.kernel).compile(clone(graph), request)
         return result.proof is not None and result.proof.ok
 

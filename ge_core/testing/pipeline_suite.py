@@ -18,7 +18,7 @@ from ge_core.session.request import CompileRequest
 from ge_core.session.result import Result
 from ge_core.session.scheduling import schedule_for
 from ge_core.testing.examining import document, execute_and_compare
-from ge_core.testing.kernels import PluginSpec, kernel_with
+from ge_core.testing.kernels import PluginSpec, kernel_with, quick_assigner
 from ge_core.testing.random_graphs import GraphKnobs
 from ge_core.testing.samples import (
     Graphs,
@@ -93,11 +93,12 @@ class _Subject:
     @cached_property
     def request(self) -> CompileRequest:
         """How everything is compiled."""
+        given = replace(self.given, assigner=quick_assigner(self.kernel))
         if self.kind == "target":
-            return replace(self.given, target=self.name)
+            return replace(given, target=self.name)
         if self.name in list(Level) or self.name in self.kernel.registries.pipelines.levels:
-            return replace(self.given, level=self.name)
-        return replace(self.given, pipeline=self.name)
+            return replace(given, level=self.name)
+        return replace(given, pipeline=self.name)
 
     @cached_property
     def schedule(self) -> Schedule:

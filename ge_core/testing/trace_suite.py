@@ -42,7 +42,7 @@ def trace_rule_conformance(
     graphs: Graphs = None,
     ops: Sequence[OpRecipe | str] = (),
     knobs: GraphKnobs | None = None,
-    samples: int = 16,
+    samples: int = 12,
 ) -> type[Any]:
     """A suite of conformance tests for trace rules.
 

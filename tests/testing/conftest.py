@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,8 @@ class Verdict:
     skipped: dict[str, str] = field(default_factory=dict)
 
 
-def run_suite(suite: type[Any]) -> Verdict:
-    """Run every test of a suite, each parametrised one for all its values."""
+def run_suite(suite: type[Any], only: Collection[str] = ()) -> Verdict:
+    """Run every test of a suite, each parametrised one for all its values, or for some of them."""
     verdict = Verdict()
     for name in dir(suite):
         if not name.startswith("test_"):
@@ -34,6 +35,8 @@ def run_suite(suite: type[Any]) -> Verdict:
         test = getattr(suite, name)
         marks = [m for m in getattr(test, "pytestmark", ()) if m.name == "parametrize"]
         values = [(value,) for value in marks[0].args[1]] if marks else [()]
+        if only:
+            values = [some for some in values if not some or some[0] in only]
         for value in values:
             called = name + "".join(f"[{part}]" for part in value)
             try:

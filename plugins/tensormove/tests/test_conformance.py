@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ge_core.testing import GraphKnobs, pass_conformance, trace_rule_conformance
 
 MOVES = GraphKnobs(moves=50)
@@ -16,3 +18,7 @@ test_removal_with_lent_inputs = pass_conformance(
     samples=6,
 )
 test_trace_rules = trace_rule_conformance("tensormove")
+
+test_removal_campaign = pytest.mark.soak(
+    pass_conformance("TensorMoveDeletePass", knobs=MOVES, idempotent=AS_IN_GE, samples=1500)
+)
