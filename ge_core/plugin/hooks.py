@@ -19,6 +19,7 @@ from ge_core.plugin.index import Candidate
 if TYPE_CHECKING:
     import pluggy
 
+    from ge_core.ir import Graph
     from ge_core.passes.context import PassContext
     from ge_core.passes.precedence import Because
 
@@ -35,9 +36,11 @@ class WatchingPlugin:
         return bool(getattr(self.manager.hook, hook).get_hookimpls())
 
     def call(self, hook: str, arguments: dict[str, Any]) -> Any:
-        """What it answers; `PluginError` naming package and version for whatever it raises."""
+        """What it answers; `PluginError` naming package and version where it raises or edits."""
+        root = _graph_of(arguments)
+        version = 0 if root is None else root.version
         try:
-            return getattr(self.manager.hook, hook)(**arguments)
+            answer = getattr(self.manager.hook, hook)(**arguments)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -47,6 +50,20 @@ class WatchingPlugin:
                 owner=str(self.candidate.owner),
                 hint=f"GE_DISABLE_PLUGINS={self.candidate.name} runs without it",
             ) from error
+        if root is not None and root.version != version:
+            # No check of a pass would see it, and the next pass would be blamed.
+            raise PluginError(
+                f"plugin {self.candidate.name!r} edited the graph in {hook}",
+                owner=str(self.candidate.owner),
+                hint="an instrument looks and changes nothing; edit the graph in a pass",
+            )
+        return answer
+
+
+def _graph_of(arguments: dict[str, Any]) -> Graph | None:
+    """The root graph that a hook is shown, if it is shown one."""
+    shown = arguments.get("ctx") or arguments.get("event")
+    return None if shown is None else shown.environment.root
 
 
 class HookInstrument(Instrument):

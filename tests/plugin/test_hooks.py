@@ -133,6 +133,30 @@ def test_an_instrument_hook_that_raises_names_its_package(install: Install) -> N
     assert "GE_DISABLE_PLUGINS=watch runs without it" in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("hook", "graph"),
+    [
+        ("ge_compile_started(event)", "event.graph"),
+        ("ge_veto_pass(ctx)", "ctx.graph"),
+        ("ge_before_pass(ctx)", "ctx.graph"),
+        ("ge_after_pass(ctx, changed, seconds)", "ctx.graph"),
+        ("ge_compile_finished(event)", "event.graph"),
+    ],
+)
+def test_an_instrument_hook_that_edits_names_its_package(
+    install: Install, hook: str, graph: str
+) -> None:
+    """No check of a pass would see the edit."""
+    install("watch", "watch-dist", WATCHER)
+    body = f"@hookimpl\ndef {hook}:\n    {graph}.set_attr({graph}.node('r'), 'seen', 1)\n"
+    install("edits", "edits-dist", body)
+    with pytest.raises(PluginError) as raised:
+        compile_with("watch", "edits")
+    name = hook.partition("(")[0]
+    assert f"plugin 'edits' edited the graph in {name}" == raised.value.message
+    assert "edits-dist 1.0" == raised.value.owner
+
+
 VETO = """
 @hookimpl
 def ge_veto_pass(ctx):
