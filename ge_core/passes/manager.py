@@ -238,12 +238,13 @@ class PassManager:
 
     def _skip(self, name: str, because: Because) -> None:
         """A pass that was planned does not run, and everybody is told."""
-        if not self._vetoes.has_run(name):
+        again = " again" if self._vetoes.has_run(name) else ""
+        if not again:
             old = self._decisions[name]
             reasons = (because, *old.because)
             self._decisions[name] = replace(old, runs=False, because=reasons)
         said = f"{because.source}: " if because.rule == VETO else ""
-        self.env.warn(f"pass {name} did not run ({because.rule}: {said}{because.value})")
+        self.env.warn(f"pass {name} did not run{again} ({because.rule}: {said}{because.value})")
         for instrument in self.instruments:
             instrument.pass_skipped(name, self._decisions[name].because)
 

@@ -165,3 +165,30 @@ def test_a_vetoed_pass_invalidates_nothing(run: Run) -> None:
     run(model(), passes, declare=tidy)
     with pytest.raises(PluginError, match="pass 'C' breaks the claim 'has_move'"):
         run(model(), passes, declare=tidy, instruments=[Against("B")])
+
+
+class Once(Instrument):
+    """Lets a pass run once, and vetoes it from then on."""
+
+    def __init__(self) -> None:
+        self.ran = 0
+
+    def veto_pass(self, ctx: PassContext) -> str | None:
+        """A veto after the first run."""
+        self.ran += 1
+        return "once is enough" if self.ran > 1 else None
+
+
+def test_a_veto_in_a_later_turn_of_a_repeat(run: Run) -> None:
+    """The pass has run, so nothing it handles says that it is off; the warning stands."""
+
+    class Grows(GraphPass):
+        def run(self, graph: Graph, ctx: PassContext) -> None:
+            graph.set_attr(graph.node("r"), "n", graph.node("r").attrs.get("n", 0) + 1)
+
+    passes = {"A": {"cls": Grows, "repeat": 5, "handles": ("TensorMove",)}}
+    env, report = run(model(), passes, instruments=[Once()])
+    assert ["A"] == [run.name for run in report.passes]
+    assert ["pass A did not run again (veto: Once: once is enough)"] == env.warnings
+    remark = env.remarks.final("m")
+    assert remark is not None and "NO_RULE_AT_LEVEL" == remark.code

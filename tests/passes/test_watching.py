@@ -107,3 +107,34 @@ def test_a_dump_of_what_a_pass_failed_on(run: Run, tmp_path: Path) -> None:
         run(model(), {"P": {"cls": Fails}}, instruments=[DumpGraphs(tmp_path, only_failed=True)])
     assert ["001_P"] == [p.stem for p in tmp_path.glob("*.json")]
     assert print_graph(model()) == print_graph(load_graph_file(tmp_path / "001_P.json"))
+
+
+def test_a_further_try_is_dumped_below(run: Run, tmp_path: Path) -> None:
+    """A compile that tries again, to keep its peak down, does not mix its dumps."""
+    dumps = DumpGraphs(tmp_path)
+    run(model(), PASSES, instruments=[dumps])
+    run(model(), {"A": PASSES["A"]}, instruments=[dumps])
+    assert ["000_start", "001_A", "003_C"] == sorted(p.stem for p in tmp_path.glob("*.json"))
+    second = tmp_path / "try_02"
+    assert ["000_start", "001_A"] == sorted(p.stem for p in second.glob("*.json"))
+
+
+def test_how_each_run_changed_the_ops(run: Run) -> None:
+    """In the report, with nothing for a pass that changed none; removed ones count below 0."""
+
+    class Drops(GraphPass):
+        def run(self, graph: Graph, ctx: PassContext) -> None:
+            for node in graph.nodes_of("Relu"):
+                graph.remove(node)
+
+    passes = {**PASSES, "D": {"cls": Drops}}
+    _, report = run(model(), passes)
+    assert [{"Relu": 1}, {}, {"Relu": 1}, {"Relu": -2}] == [dict(r.ops) for r in report.passes]
+
+
+def test_spans_measured_elsewhere() -> None:
+    """They stand below, and the whole takes as long as they do."""
+    tree = Timing("whole")
+    tree.add(Timing("a", 1.0), Timing("b", 2.0))
+    assert (["a", "b"], 3.0) == (list(tree.children), tree.seconds)
+    assert ["whole", "a", "b"] == [line.split()[-1] for line in tree.lines()]
