@@ -7,9 +7,18 @@ import inspect
 import pytest
 
 from ge_core import errors
-from ge_core.errors import GeError, MissingHookError, PassError, PluginError, PluginLoadError
+from ge_core.errors import (
+    GeError,
+    MissingHookError,
+    OptionError,
+    PassError,
+    PluginError,
+    PluginLoadError,
+)
 from ge_core.owners import Owner
-from ge_core.passes import GraphPass, OptionRegistry, PassRegistry
+from ge_core.passes import GraphPass, LevelRegistry, OptionRegistry, PassRegistry
+from ge_core.passes.builtin_options import register_builtin_options
+from ge_core.passes.precedence import Source, settle
 from ge_core.registry import resolve_reference
 
 ACME = Owner("acme", "acme-casts", "1.0")
@@ -62,3 +71,33 @@ def test_what_a_plugin_that_failed_would_have_brought_was_not_loaded() -> None:
     options = OptionRegistry()
     options.absent = {"vendorx": "plugin 'vendorx' failed at import"}
     assert isinstance(options.unknown("vendorx.bank"), PluginLoadError)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (
+            {"ge.oo.level": "O5"},
+            "Value O5 for parameter ge.oo.level is invalid. Reason: The value must be one of O0,"
+            " O1, O2, O3, O4.",
+        ),
+        (
+            {"ge.oo.constantFolding": "maybe"},
+            "Value maybe for parameter ge.oo.constantFolding is invalid. Reason: The value must be"
+            " true, false or empty.",
+        ),
+        (
+            {"ge.optimizationSwitch": "A"},
+            "Value A for parameter ge.optimizationSwitch is invalid. Reason: 'A' is not Pass:on or"
+            " Pass:off.",
+        ),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
+)
+def test_every_bad_value_can_be_told_in_ges_words(options: dict[str, str], text: str) -> None:
+    """Value, parameter and reason are parts of the error."""
+    registered = OptionRegistry()
+    register_builtin_options(registered)
+    with pytest.raises(OptionError) as raised:
+        settle([Source("arguments", options)], registered, PassRegistry(), LevelRegistry())
+    assert text == raised.value.ge_text

@@ -37,11 +37,6 @@ def _check_op_list(value: str) -> str | None:
     return None
 
 
-def _check_switches(value: str) -> str | None:
-    # Names and values are checked where the passes are known.
-    return None if ":" in value or not value else "the value must be Pass:on;Pass:off;..."
-
-
 def register_builtin_options(options: OptionRegistry) -> None:
     """Declare the kernel's options."""
     _register_control(options)
@@ -60,8 +55,7 @@ def _register_control(options: OptionRegistry) -> None:
         show_names={"atc": "oo_level"},
     )
     options.add(
-        "ge.optimizationSwitch",
-        checker=_check_switches,
+        "ge.optimizationSwitch",  # checked where the passes are known
         help="Passes switched on or off by name: A:on;B:off.",
         category="passes",
         tolerant=True,

@@ -59,7 +59,6 @@ def test_a_level_set_may_have_a_default_of_its_own(options: OptionRegistry) -> N
         ("ge.exec.input_fusion_size", ["0", "25"], ["", "1.5", "x"]),
         ("ge.exec.inputReuseMemIndexes", ["", "0", "0,2"], ["0,abc", "0,", "-1"]),
         ("ge.exec.outputReuseInputMemIndexes", ["", "0,0", "0,0|1,1"], ["0", "0,0|", "a,0"]),
-        ("ge.optimizationSwitch", ["", "A:on;B:off"], ["A"]),
         ("OP_NO_REUSE_MEM", ["a,b"], [",".join("abcdefghijk"), "x" * 2001]),
         ("ge.exec.memoryOptimizationPolicy", ["", "MemoryPriority"], ["Speed"]),
     ],
