@@ -7,6 +7,7 @@ nowhere else, so the rule can't be forgotten by one registry.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -19,6 +20,7 @@ from ge_core.errors import (
     UnknownNameError,
     near_matches,
 )
+from ge_core.foreign import shortened
 from ge_core.owners import KERNEL_DISTRIBUTION as KERNEL_DISTRIBUTION
 from ge_core.owners import NOBODY as NOBODY
 from ge_core.owners import Owner as Owner
@@ -68,17 +70,29 @@ class Registry(Generic[T]):
         """Said with every unknown name: which plugins failed to load."""
         self.absent: Mapping[str, str] = {}
         """Why a plugin isn't there, by its name."""
+        self.closed = False
+        """Whether the time to register things is over."""
 
     def _put(self, entry: Entry[T]) -> None:
         """Raises `PluginError` naming both owners where the name is taken, or was once."""
+        check_open(self.closed, self.kind, entry.name)
+        self._check_name(entry.name)
         self._refuse_old(entry.name, entry.owner)
         taken = self._entries.get(entry.name)
         if taken is not None:
             raise PluginError(
                 f"{self.kind} {entry.name!r} is registered twice",
-                owner=f"{taken.owner}, {entry.owner}",
+                owner=both_owners(taken.owner, entry.owner),
             )
         self._entries[entry.name] = entry
+
+    def _check_name(self, name: object) -> None:
+        """Raises `PluginError` for what can't be written where names are written."""
+        if not isinstance(name, str) or _NAME.fullmatch(name) is None:
+            raise PluginError(
+                f"{shortened(name)} is no name for {_article(self.kind)} {self.kind}",
+                hint="at most 128 letters, digits and . _ - : +, the first a letter",
+            )
 
     def _full(self, name: str, owner: Owner) -> str:
         """What a name is once it belongs to somebody: theirs, with their prefix."""
@@ -241,6 +255,23 @@ class Registry(Generic[T]):
 
     def __len__(self) -> int:
         return len(self._entries)
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:+-]{0,127}")
+
+
+def _article(kind: str) -> str:
+    return "an" if kind[0] in "aeiou" else "a"
+
+
+def check_open(closed: bool, kind: str, name: object) -> None:
+    """Raises `PluginError` where something is registered after all plugins were merged."""
+    if closed:
+        raise PluginError(
+            f"{kind} {shortened(name)} is registered too late: things are registered"
+            " while the plugin is loaded",
+            hint="register it in its ge_register_ hook",
+        )
 
 
 def resolve_reference(reference: str, owner: Owner) -> Any:

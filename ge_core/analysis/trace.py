@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard
 
 from ge_core.analysis.interface import Interfaces
-from ge_core.errors import PassError
+from ge_core.errors import PassError, PluginError
+from ge_core.foreign import in_words
 from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor
 from ge_core.ops import OpRegistry
 from ge_core.registry import NOBODY, Entry, Owner, Registry
@@ -131,18 +132,34 @@ class TraceRule:
         """
         try:
             step: Any = self.step(output, cursor)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise PassError(
-                f"trace rule for {self.op!r} raised {type(error).__name__} at {output!r}: {error}",
+                f"trace rule for {self.op!r} {in_words(error)} (asked about {output!r})",
                 owner=str(self.owner),
             ) from error
-        if step is not None and not isinstance(step, Step):
+        if step is not None and not _is_step(step, output):
             raise PassError(
                 f"trace rule for {self.op!r} answered {step!r} at {output!r}",
                 owner=str(self.owner),
-                hint="answer trace.through(...), trace.stop(...), trace.source() or None",
+                hint="answer trace.through(an input of the graph), trace.stop(...), "
+                "trace.source() or None",
             )
         return step
+
+
+def _is_step(step: object, output: OutputAnchor) -> TypeGuard[Step]:
+    """Whether a step leads on inside the graph that the output is in."""
+    if not isinstance(step, Step) or not all(isinstance(way, Waypoint) for way in step.via):
+        return False
+    through: object = step.through
+    if through is None:
+        return True
+    if not isinstance(through, InputAnchor):
+        return False
+    here, there = output.node.graph, through.node.graph
+    return here is not None and there is not None and here.root is there.root
 
 
 class TraceRules(Registry[TraceRule]):
@@ -157,6 +174,8 @@ class TraceRules(Registry[TraceRule]):
             op: the op type; "*" for a rule that is asked about every op.
             name: needed where one plugin has several rules for one op; they are asked by name.
         """
+        if not callable(step):
+            raise PluginError(f"trace rule for {op!r}: {step!r} is no function")
         self._put(Entry(f"{op}/{name}", TraceRule(op, step, name)))
 
     def _full(self, name: str, owner: Owner) -> str:
@@ -165,6 +184,9 @@ class TraceRules(Registry[TraceRule]):
 
     def _stamped(self, entry: Entry[TraceRule], owner: Owner) -> Entry[TraceRule]:
         return Entry(self._full(entry.name, owner), replace(entry.value, owner=owner), owner)
+
+    def _check_name(self, name: object) -> None:
+        """Op types are the graph's words: whatever graphs may call an op."""
 
     def for_op(self, op: str) -> list[TraceRule]:
         """The rules to ask about an op, in order: its own first, then those for all."""
@@ -225,10 +247,11 @@ class SourceTracer:
         rules = self._by_op.get(op)
         if rules is None:
             rules = self._by_op[op] = self._rules.for_op(op)
-        for rule in rules:
-            step = rule(output, self._cursor)
-            if step is not None:
-                return step
+        with self._cursor.root.read_only():
+            for rule in rules:
+                step = rule(output, self._cursor)
+                if step is not None:
+                    return step
         return _SOURCE
 
     def trace(self, start: InputAnchor) -> Trace:

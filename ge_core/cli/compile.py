@@ -39,6 +39,7 @@ def compile_command(ctx: click.Context, /, model: Path, form: str, **flags: Any)
     import json
 
     from ge_core.passes.remarks import write_json_lines
+    from ge_core.plugin.watch import results_kept_apart
     from ge_core.session import compile
     from ge_core.session.files import check_output, check_places
 
@@ -52,8 +53,9 @@ def compile_command(ctx: click.Context, /, model: Path, form: str, **flags: Any)
         check_output(flags["output"])
     check_places([flags[name] for name in ("output", "plan", "tasks", "remarks") if flags[name]])
     asked = requested(ctx, flags)
-    watching = instruments(flags, strict=asked["strict_plugins"])
-    result = compile(model, **asked, audit=flags["audit"], instruments=watching)
+    with results_kept_apart():
+        watching = instruments(flags, strict=asked["strict_plugins"])
+        result = compile(model, **asked, audit=flags["audit"], instruments=watching)
     if form == "json":
         print_json(result.report(timing=flags["timing"]))
     else:
@@ -63,7 +65,8 @@ def compile_command(ctx: click.Context, /, model: Path, form: str, **flags: Any)
     # A result that is wrong is reported and not written.
     result.check_proof()
     if flags["output"] is not None:
-        result.save(flags["output"])
+        with results_kept_apart():
+            result.save(flags["output"])
     if flags["plan"] is not None:
         write_text(flags["plan"], json.dumps(result.plan.to_json()) + "\n")
     if flags["tasks"] is not None:

@@ -20,10 +20,12 @@ def explain_command(
     ctx: click.Context, /, model: Path, node: str | None, form: str, **flags: Any
 ) -> int:
     """Say why each move, join and split of MODEL, or one NODE, stayed or went."""
+    from ge_core.plugin.watch import results_kept_apart
     from ge_core.session import compile
 
     set_up_logs(ctx)
-    result = compile(model, prove=False, **requested(ctx, flags))
+    with results_kept_apart():
+        result = compile(model, prove=False, **requested(ctx, flags))
     story = result.explain(node)  # a node that nothing was said of is an error in both forms
     if form == "json":
         remarks = result.finals() if node is None else result.remarks.of(node)

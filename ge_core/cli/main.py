@@ -71,37 +71,33 @@ class LazyGroup(click.Group):
 
 
 def _plugin_commands() -> dict[str, str]:
-    from importlib.metadata import entry_points
+    from ge_core.plugin.drivers import driver_points
 
-    found: dict[str, str] = {}
-    for point in entry_points(group=GROUP):
-        if point.name not in COMMANDS:
-            owner = "an unknown package" if point.dist is None else point.dist.name
-            found.setdefault(point.name, owner)
-    return found
+    points = driver_points(GROUP)
+    return {name: points[name][0].distribution for name in points if name not in COMMANDS}
 
 
 def _load_plugin_command(name: str) -> click.Command | None:
-    from importlib.metadata import entry_points
+    from ge_core.errors import PluginError, PluginLoadError
+    from ge_core.foreign import in_words
+    from ge_core.plugin.drivers import driver_points
 
-    from ge_core.errors import PluginError
-
-    points = list(entry_points(group=GROUP, name=name))
+    points = driver_points(GROUP).get(name, [])
     if not points:
         return None
-    owners = sorted(f"{p.dist.name} {p.dist.version}" for p in points if p.dist is not None)
+    owners = ", ".join(point.owner for point in points)
     if len(points) > 1:
-        raise PluginError(f"command {name!r} is contested: {', '.join(owners)}")
+        raise PluginError(f"command {name!r} is contested: {owners}")
     try:
         command = points[0].load()
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin may raise anything, SystemExit included
-        raise PluginError(
-            f"command {name!r} failed at import: {error!r}", owner=", ".join(owners)
+        raise PluginLoadError(
+            f"command {name!r} failed at import: it {in_words(error)}", owner=owners
         ) from error
     if not isinstance(command, click.Command):
-        raise PluginError(f"command {name!r} is not a click command", owner=", ".join(owners))
+        raise PluginError(f"command {name!r} is not a click command", owner=owners)
     return command
 
 
@@ -143,6 +139,10 @@ def main(args: list[str] | None = None) -> NoReturn:
         # The reader of a pipe went away: nothing is wrong, and nothing more can be said.
         sys.stderr.close()
         sys.exit(1)
+    except Exception as error:
+        from ge_core.cli.unexpected import report
+
+        sys.exit(report(error))
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -37,14 +37,16 @@ def run_command(
     **flags: Any,
 ) -> int:
     """Compile MODEL and execute it inside its planned arena."""
+    from ge_core.plugin.watch import results_kept_apart
     from ge_core.session import compile
     from ge_core.session.execution import execute, render, write_outputs
 
     set_up_logs(ctx)
-    result = compile(model, **requested(ctx, flags)).check_proof()
-    outcome = execute(result, inputs=inputs, seed=seed, check=check, executor=executor)
-    if outputs is not None:
-        write_outputs(outputs, outcome)
+    with results_kept_apart():
+        result = compile(model, **requested(ctx, flags)).check_proof()
+        outcome = execute(result, inputs=inputs, seed=seed, check=check, executor=executor)
+        if outputs is not None:
+            write_outputs(outputs, outcome)
     if form == "json":
         print_json(outcome.to_json())
     else:

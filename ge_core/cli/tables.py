@@ -34,5 +34,6 @@ def cell(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, (list, tuple)):
-        return ", ".join(str(item) for item in value)
-    return str(value)
+        return ", ".join(cell(item) for item in value)
+    # Names and texts of packages reach a terminal: no line ends and no escapes among them.
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))

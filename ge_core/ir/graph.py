@@ -7,13 +7,14 @@ that inserting and removing is O(1) and iteration survives the removal of the cu
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from ge_core.errors import GraphError
 from ge_core.ir.desc import TensorDesc
-from ge_core.ir.journal import Journal, Transaction
+from ge_core.ir.journal import Journal, ReadOnly, Transaction
 from ge_core.ir.node import InputAnchor, Node, OutputAnchor
 from ge_core.ir.value import ConstValue
 
@@ -24,14 +25,17 @@ NOOP_FAN = 1000
 class _Shared:
     """What a root graph and its subgraphs have in common."""
 
-    __slots__ = ("graphs", "journal", "names", "source", "version")
+    __slots__ = ("graphs", "journal", "most_nodes", "names", "source", "taken_below", "version")
 
     def __init__(self, source: str) -> None:
         self.names: dict[str, Node] = {}
+        self.taken_below: dict[str, int] = {}
+        """By stem, the number below which all are taken; forgotten when a name becomes free."""
         self.graphs: dict[str, Graph] = {}
         self.journal = Journal()
         self.version = 0
         self.source = source
+        self.most_nodes = sys.maxsize
 
 
 class Graph:
@@ -164,10 +168,22 @@ class Graph:
         """Edits inside roll back as a whole on an exception or on `rollback()`."""
         return self._shared.journal.begin()
 
+    def limit_nodes(self, most: int | None) -> None:
+        """Refuse nodes beyond so many, subgraphs included; None for no limit."""
+        self._shared.most_nodes = sys.maxsize if most is None else most
+
+    def read_only(self) -> ReadOnly:
+        """For calls into code that may only look: an edit inside is a `GraphError`."""
+        return self._shared.journal.lock()
+
     def _edited(self, undo: Callable[[], object]) -> None:
+        journal = self._shared.journal
+        if journal.locks:
+            undo()
+            raise GraphError("edits the graph, where it may only look at it")
         self._shared.version += 1
-        if self._shared.journal.active:
-            self._shared.journal.record(undo)
+        if journal.active:
+            journal.record(undo)
 
     # ---- nodes ---------------------------------------------------------------------------------
 
@@ -230,6 +246,8 @@ class Graph:
             name = self.fresh_name(op)
         if name in self._shared.names:
             raise GraphError("the name is used twice", node=name)
+        if len(self._shared.names) >= self._shared.most_nodes:
+            raise GraphError(f"more than {self._shared.most_nodes} nodes: a loop without an end?")
         node = Node(name, op, self)
         if attrs:
             node._attrs = dict(attrs)
@@ -256,9 +274,10 @@ class Graph:
         names = self._shared.names
         if stem not in names:
             return stem
-        number = 1
+        number = self._shared.taken_below.get(stem, 1)
         while f"{stem}_{number}" in names:
             number += 1
+        self._shared.taken_below[stem] = number
         return f"{stem}_{number}"
 
     def remove(self, node: Node) -> None:
@@ -279,6 +298,7 @@ class Graph:
             self._edited(partial(graph.callers.append, (node, label)))
         previous, following = node._prev, node._next
         del self._shared.names[node.name]
+        self._shared.taken_below.clear()
         self._unlink(node)
         node.graph = None
 
@@ -346,6 +366,7 @@ class Graph:
 
     def _forget(self, node: Node) -> None:
         del self._shared.names[node.name]
+        self._shared.taken_below.clear()
         self._unlink(node)
         node.graph = None
 

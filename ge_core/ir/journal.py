@@ -9,9 +9,11 @@ from types import TracebackType
 class Journal:
     """Undo steps of the open transactions; recording costs nothing while none is open."""
 
-    __slots__ = ("_depth", "_undo", "rollbacks")
+    __slots__ = ("_depth", "_undo", "locks", "rollbacks")
 
     def __init__(self) -> None:
+        self.locks = 0
+        """How many callers have asked that nobody edits."""
         self.rollbacks = 0
         """How often edits were taken back: what was computed from them is stale."""
         self._undo: list[Callable[[], object]] = []
@@ -22,6 +24,11 @@ class Journal:
         """Whether somebody may still want to roll back."""
         return self._depth > 0
 
+    @property
+    def depth(self) -> int:
+        """How many transactions are open."""
+        return self._depth
+
     def record(self, undo: Callable[[], object]) -> None:
         """Remember how to take the edit back that was just made. Call only while `active`."""
         self._undo.append(undo)
@@ -29,6 +36,10 @@ class Journal:
     def begin(self) -> Transaction:
         """Open a transaction; they nest."""
         return Transaction(self)
+
+    def lock(self) -> ReadOnly:
+        """Refuse edits inside; such regions nest."""
+        return ReadOnly(self)
 
     def _open(self) -> int:
         self._depth += 1
@@ -73,7 +84,27 @@ class Transaction:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if not self._open:
+            raise RuntimeError("the transaction is closed already")
         if kind is not None:
             self._journal._rollback_to(self._mark)
         self._open = False
+        self._journal._close()
+
+
+class ReadOnly:
+    """A context manager: edits inside are taken back at once and are errors."""
+
+    __slots__ = ("_journal",)
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def __enter__(self) -> None:
+        # As in a transaction, so that every edit knows how to take itself back.
+        self._journal._open()
+        self._journal.locks += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._journal.locks -= 1
         self._journal._close()

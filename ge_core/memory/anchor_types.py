@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ge_core.errors import PassError, PluginError
+from ge_core.foreign import in_words
 from ge_core.ir import InputAnchor, OutputAnchor
 from ge_core.registry import NOBODY, Entry, Owner, Registry
 
@@ -36,9 +37,11 @@ class AnchorType:
         """Whether the anchor is of this type; `PassError` naming the owner if the marker raises."""
         try:
             return bool(self.marks(anchor))
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise PassError(
-                f"anchor type {self.name!r} raised {type(error).__name__} on {anchor!r}: {error}",
+                f"anchor type {self.name!r} {in_words(error)} (asked about {anchor!r})",
                 owner=str(self.owner),
             ) from error
 
@@ -62,5 +65,9 @@ class AnchorTypeRegistry(Registry[AnchorType]):
         return Entry(name, replace(entry.value, name=name, owner=owner), owner, entry.about)
 
     def of(self, anchor: Anchor) -> list[str]:
-        """Names of the types an anchor has, in the order of names."""
-        return [kind.name for kind in self if kind(anchor)]
+        """Names of the types an anchor has, in the order of names; markers may only look."""
+        graph = anchor.node.graph
+        if graph is None:
+            return [kind.name for kind in self if kind(anchor)]
+        with graph.read_only():
+            return [kind.name for kind in self if kind(anchor)]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias, cast
 
 from ge_core.errors import PluginError
+from ge_core.foreign import foreign
 from ge_core.memory.problem import Assigner
 from ge_core.registry import Entry, Registry, resolve_reference
 
@@ -39,12 +40,8 @@ class AssignerRegistry(Registry[AssignerSource]):
         owner = str(entry.owner)
         source = entry.value
         factory = resolve_reference(source, entry.owner) if isinstance(source, str) else source
-        try:
+        with foreign(f"assigner {name!r} can't be made: it", owner):
             assigner = factory()
-        except Exception as error:
-            raise PluginError(
-                f"assigner {name!r} can't be made: {type(error).__name__}: {error}", owner=owner
-            ) from error
         if not callable(getattr(assigner, "assign", None)):
             raise PluginError(
                 f"assigner {name!r} has no method assign(problem, budget)", owner=owner

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeAlias
 
 from ge_core.errors import PassError, PluginError
-from ge_core.registry import NOBODY, Owner, resolve_reference
+from ge_core.foreign import foreign, in_words
+from ge_core.registry import NOBODY, Owner, check_open, resolve_reference
 
 CheckFunction: TypeAlias = Callable[[Any, Any, Any], Any]
 """`check(a, b, query)`: answers with `query.conflict(...)` or `query.no_conflict()`."""
@@ -43,9 +44,11 @@ class PairRule:
             raise PassError(f"the rule for {self.types} has no function", owner=str(self.owner))
         try:
             return self.function(a, b, query)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise PassError(
-                f"checker for {' and '.join(self.types)} raised {type(error).__name__}: {error}",
+                f"checker for {' and '.join(self.types)} {in_words(error)}",
                 owner=str(self.owner),
             ) from error
 
@@ -55,6 +58,7 @@ class CheckerRegistry:
 
     def __init__(self) -> None:
         self._rules: dict[Pair, PairRule] = {}
+        self.closed = False
         self._read_write: tuple[Any, Owner] | None = None
 
     def always(self, a: str, b: str, *, code: str) -> None:
@@ -77,6 +81,7 @@ class CheckerRegistry:
         Raises:
             PluginError: there is one already.
         """
+        check_open(self.closed, "checker", "read_write")
         if self._read_write is not None:
             raise PluginError(
                 "a read/write checker is registered already", owner=str(self._read_write[1])
@@ -84,6 +89,10 @@ class CheckerRegistry:
         self._read_write = (checker, NOBODY)
 
     def _put(self, rule: PairRule) -> None:
+        check_open(self.closed, "checker", " and ".join(map(str, rule.types)))
+        names: tuple[object, ...] = rule.types
+        if not all(isinstance(name, str) and name for name in names):
+            raise PluginError(f"anchor types are given by name, not as {rule.types!r}")
         key = _key(rule.types)
         taken = self._rules.get(key)
         if taken is not None:
@@ -167,7 +176,11 @@ class CheckerRegistry:
         if self._read_write is None:
             return None
         source, owner = self._read_write
-        return resolve_reference(source, owner)() if isinstance(source, str) else source
+        if not isinstance(source, str):
+            return source
+        made = resolve_reference(source, owner)
+        with foreign("the read/write checker", str(owner)):
+            return made()
 
     def __iter__(self) -> Iterator[PairRule]:
         return (self._rules[key] for key in sorted(self._rules))

@@ -176,7 +176,8 @@ class LayoutChecks:
             isolate = one if isinstance(one, InputAnchor) else other
             return Clash(one, other, types, rule.codes[0], isolate, str(rule.owner))
         swapped = types != rule.types
-        answer = rule(other, one, query) if swapped else rule(one, other, query)
+        with self._root.read_only():
+            answer = rule(other, one, query) if swapped else rule(one, other, query)
         if not isinstance(answer, Answer):
             raise PassError(
                 f"checker for {' and '.join(rule.types)} answered {answer!r}",
@@ -185,7 +186,21 @@ class LayoutChecks:
             )
         if answer.code is None:
             return None
-        code = rule.owner.full(answer.code)
+        code = rule.owner.full(str(answer.code))
+        if code not in rule.codes:
+            raise PassError(
+                f"checker for {' and '.join(rule.types)} gives code {answer.code!r},"
+                " which it did not declare",
+                near=rule.codes,
+                owner=str(rule.owner),
+                hint="declare it with the checker: checkers.check(..., codes=(...))",
+            )
+        if not isinstance(answer.isolate, (InputAnchor, OutputAnchor, type(None))):
+            raise PassError(
+                f"checker for {' and '.join(rule.types)} answered isolate={answer.isolate!r},"
+                " which is no anchor",
+                owner=str(rule.owner),
+            )
         return Clash(one, other, types, code, answer.isolate, str(rule.owner))
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from ge_core.errors import PlanError
-from ge_core.memory.problem import Buffer, Cluster, MemoryProblem, Placement
+from ge_core.memory.problem import Buffer, Cluster, MemoryProblem, Placement, round_up
 
 
 def check_placement(problem: MemoryProblem, placement: Placement, owner: str | None = None) -> None:
@@ -21,7 +21,13 @@ def check_placement(problem: MemoryProblem, placement: Placement, owner: str | N
     Raises:
         PlanError: names the clusters, what is wrong with their places, and the owner.
     """
+    if not isinstance(placement, Placement):
+        raise PlanError(
+            f"the assigner answered {type(placement).__name__}, not a Placement", owner=owner
+        )
     offsets = placement.offsets
+    if not isinstance(offsets, tuple):
+        raise PlanError(f"offsets are {type(offsets).__name__}, not a tuple", owner=owner)
     if len(offsets) != len(problem.clusters):
         raise PlanError(f"{len(offsets)} offsets for {len(problem.clusters)} clusters", owner=owner)
     for cluster, offset in zip(problem.clusters, offsets, strict=True):
@@ -34,9 +40,52 @@ def check_placement(problem: MemoryProblem, placement: Placement, owner: str | N
         clash = find_clash(problem, clusters, offsets)
         if clash is not None:
             raise PlanError(_say(*clash, offsets), owner=owner)
+    _check_optimal(problem, placement, owner)
+
+
+def fingerprint(problem: MemoryProblem) -> Hashable:
+    """What an assigner must leave as it is: equal before and after where it did."""
+    return (
+        problem.align,
+        tuple(sorted(problem.capacities.items())),
+        id(problem.order),
+        tuple(
+            (
+                id(c),
+                (c.name, c.align, c.pool, c.fixed, c.owned, c.index, c.size, c.birth, c.death),
+                tuple((d, b.name, b.size, b.first, b.last, id(b.clock)) for d, b in c.pieces),
+            )
+            for c in problem.clusters
+        ),
+    )
+
+
+def _check_optimal(problem: MemoryProblem, placement: Placement, owner: str | None) -> None:
+    """Where a pool is called optimal, putting all buffers behind each other can't be smaller."""
+    for pool in sorted(map(str, placement.optimal)):
+        clusters = [cluster for cluster in problem.clusters if cluster.pool == pool]
+        if not clusters:
+            raise PlanError(f"pool {pool!r}, called optimal, has nothing in it", owner=owner)
+        if any(cluster.fixed is not None for cluster in clusters):
+            continue
+        end, peak = 0, placement.peak(problem, pool)
+        for cluster in clusters:
+            end = round_up(end, cluster.align) + cluster.size
+        if peak > round_up(end, problem.align):
+            raise PlanError(
+                f"pool {pool!r} is called optimal at {peak} bytes, and {end} are enough for"
+                " everything without reuse",
+                owner=owner,
+            )
 
 
 def _check_offset(cluster: Cluster, offset: int, owner: str | None) -> None:
+    if type(offset) is not int:
+        # 0.0, False and numpy's numbers compare well and are written to plans as something else.
+        raise PlanError(
+            f"offset {offset!r} of {cluster.name!r} is {type(offset).__name__}, not int",
+            owner=owner,
+        )
     if offset < 0:
         raise PlanError(f"offset {offset!r} for {cluster.name!r}", owner=owner)
     if offset % cluster.align:

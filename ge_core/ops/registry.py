@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ge_core.errors import PluginError, UsageError
+from ge_core.foreign import shortened
 from ge_core.ir import Node
 from ge_core.ops.traits import OpTraits
-from ge_core.registry import Owner
+from ge_core.registry import Owner, check_open
 
 SOURCES = ("ge", "onnx")
 
@@ -17,6 +18,7 @@ class OpRegistry:
     """Traits by (source, op type). A plugin's `ge_register_ops` adds to it."""
 
     def __init__(self) -> None:
+        self.closed = False
         self._table: dict[tuple[str, str], OpTraits] = {}
         self._defaults: dict[tuple[str, str], OpTraits] = {}
         self._found: dict[str, dict[str, OpTraits]] = {source: {} for source in SOURCES}
@@ -28,6 +30,9 @@ class OpRegistry:
         Raises:
             UsageError: the op is declared already for that source, or the source is unknown.
         """
+        if not isinstance(traits, OpTraits):
+            raise PluginError(f"{shortened(traits)} is not an OpTraits")
+        check_open(self.closed, "op", traits.op)
         if source != "*" and source not in SOURCES:
             raise UsageError(f"op {traits.op!r}: source {source!r} is none of ge, onnx, *")
         for name in SOURCES if source == "*" else (source,):
@@ -41,6 +46,7 @@ class OpRegistry:
 
     def add_default(self, traits: OpTraits, source: str) -> None:
         """Say what holds for an op unless somebody declares more of it with `add`."""
+        check_open(self.closed, "op", traits.op)
         self._found[source].pop(traits.op, None)
         self._defaults.setdefault((source, traits.op), traits)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -74,6 +75,13 @@ class OpTraits:
     vouched: bool = False
 
     def __post_init__(self) -> None:
+        op: object = self.op
+        if not isinstance(op, str) or not op:
+            raise ValueError(f"op {op!r} is no op type")
+        for name in ("writes", "scribbles", "shape_only"):
+            _check(self.op, name, getattr(self, name), _is_index)
+        for name in ("aliases", "inplace"):
+            _check(self.op, name, getattr(self, name), _is_pair)
         if self.kind not in KINDS:
             raise ValueError(f"op {self.op!r}: kind {self.kind!r} is none of {', '.join(KINDS)}")
 
@@ -81,3 +89,16 @@ class OpTraits:
     def has_subgraphs(self) -> bool:
         """Whether the op runs subgraphs."""
         return self.kind in ("if", "case", "while", "loop", "scan", "call")
+
+
+def _is_index(value: object) -> bool:
+    return type(value) is int and value >= ALL
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and all(_is_index(part) for part in value)
+
+
+def _check(op: str, name: str, value: object, fits: Callable[[object], bool]) -> None:
+    if not isinstance(value, tuple) or not all(fits(one) for one in value):
+        raise ValueError(f"op {op!r}: {name}={value!r} is not a tuple of what {name} holds")

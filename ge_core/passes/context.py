@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ge_core.analysis import AliasClasses, Effects, Order, Scheme, SourceTracer, Trace
 from ge_core.errors import PassError, near_matches
+from ge_core.foreign import shortened
 from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor
 from ge_core.ops import OpRegistry
 from ge_core.passes.codes import Code
@@ -185,7 +186,9 @@ class PassContext:
 
     def delete_rules(self, pass_name: str | None = None) -> list[DeleteRule]:
         """Plugins' rules for a removal pass (the running one by default), in order."""
-        return self.environment.delete_rules.for_pass(pass_name or self.declaration.name)
+        root = self.environment.root
+        rules = self.environment.delete_rules.for_pass(pass_name or self.declaration.name)
+        return [rule.looking_at(root) for rule in rules]
 
     # ---- node passes ---------------------------------------------------------------------------
 
@@ -286,6 +289,12 @@ class PassContext:
         reason: str | None,
         fields: Mapping[str, Any],
     ) -> Remark:
+        if not isinstance(node, Node):
+            raise PassError(
+                f"pass {self.declaration.name!r} gives a remark about {shortened(node)},"
+                " which is no node",
+                owner=str(self.declaration.owner),
+            )
         declared = self._declared(code)
         return Remark(
             kind=kind,

@@ -7,10 +7,12 @@ answers with `Keep` keeps the copy. What a rule is asked with is defined by the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from ge_core.errors import PassError
+from ge_core.errors import PassError, PluginError
+from ge_core.foreign import in_words
+from ge_core.ir import Graph
 from ge_core.passes.codes import Code, CodeSpec, read_codes
 from ge_core.passes.remarks import Hint
 from ge_core.registry import NOBODY, Entry, Owner, Registry
@@ -50,9 +52,11 @@ class DeleteRule:
         """Ask it; `PassError` naming its package for whatever it raises or answers wrongly."""
         try:
             answer = self.function(query)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise PassError(
-                f"delete rule {self.name!r} raised {type(error).__name__}: {error}",
+                f"delete rule {self.name!r} {in_words(error)}",
                 owner=str(self.owner),
             ) from error
         if answer is not None and not isinstance(answer, Keep):
@@ -61,7 +65,25 @@ class DeleteRule:
                 owner=str(self.owner),
                 hint="a rule answers None (may go) or Keep(code, ...)",
             )
+        if answer is not None and all(
+            code.name not in (answer.code, self.owner.full(str(answer.code))) for code in self.codes
+        ):
+            raise PassError(
+                f"delete rule {self.name!r} gives code {answer.code!r}, which it did not declare",
+                near=[code.name for code in self.codes],
+                owner=str(self.owner),
+                hint="declare it with the rule: rules.add(..., codes=(...))",
+            )
         return answer
+
+    def looking_at(self, root: Graph) -> DeleteRule:
+        """The rule as a pass asks it: an edit of the graph is an error."""
+
+        def ask(query: Any) -> Keep | None:
+            with root.read_only():
+                return self.function(query)
+
+        return replace(self, function=ask)
 
 
 class DeleteRules(Registry[DeleteRule]):
@@ -87,14 +109,14 @@ class DeleteRules(Registry[DeleteRule]):
             passes: the removal passes it speaks for, every one by default.
             before, after: its place among other rules.
         """
+        if not callable(rule):
+            raise PluginError(f"delete rule {name!r}: {rule!r} is no function")
         declared = DeleteRule(
             name, rule, read_codes(codes), tuple(passes), tuple(before), tuple(after)
         )
         self._put(Entry(name, declared))
 
     def _stamped(self, entry: Entry[DeleteRule], owner: Owner) -> Entry[DeleteRule]:
-        from dataclasses import replace
-
         name = owner.full(entry.name)
         codes = tuple(code.stamped(owner, name) for code in entry.value.codes)
         return Entry(name, replace(entry.value, name=name, codes=codes, owner=owner), owner)

@@ -98,7 +98,11 @@ class LevelRegistry(Registry[str]):
         at = str(name)
         while at not in set(Level):
             if at in chain:
-                raise PluginError("level sets extend each other: " + " -> ".join([*chain, at]))
+                owners = dict.fromkeys(str(self.entry(link).owner) for link in chain)
+                raise PluginError(
+                    "level sets extend each other: " + " -> ".join([*chain, at]),
+                    owner=", ".join(owners),
+                )
             if at not in self:
                 raise self._not_a_level(name, chain, others)
             chain.append(at)

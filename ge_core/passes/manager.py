@@ -20,6 +20,7 @@ from ge_core.passes.checks import (
 )
 from ge_core.passes.claim_watch import ClaimWatch
 from ge_core.passes.closing import KERNEL_CODES, close_remarks
+from ge_core.passes.conduct import Conduct, check_answer
 from ge_core.passes.context import PassContext
 from ge_core.passes.environment import Environment
 from ge_core.passes.instruments import CompileEnded, CompileStarted, Instrument
@@ -254,9 +255,15 @@ class PassManager:
             states = [check.before(env) for check in self._checks]
             self._claims.before(step)
         env.analyses.begin(self.schedule.claims.of(step.name).preserves)
-        work = step.make()
-        ctx.counters.declare(work.counters)
-        _execute(work, ctx)
+        conduct = Conduct(env)
+        try:
+            work = step.make()
+            ctx.counters.declare(work.counters)
+            _execute(work, ctx)
+        except BaseException:
+            conduct.put_back()
+            raise
+        conduct.check()
         edited = env.root.version != version
         with timing.span("checks"):
             for check, state in zip(self._checks, states, strict=True):
@@ -271,12 +278,12 @@ def _execute(work: Pass, ctx: PassContext) -> None:
         _walk(work, ctx)
         return
     assert isinstance(work, (GraphPass, AnalysisPass))
-    work.run(root, ctx)
+    check_answer(work, work.run(root, ctx))
     for graph in list(root.subgraphs.values()):
         # An earlier run may have dropped it.
         if root.subgraphs.get(graph.name) is graph:
             below = PassContext(ctx.environment, ctx.declaration, graph, counters=ctx.counters)
-            work.run(graph, below)
+            check_answer(work, work.run(graph, below))
 
 
 def _walk(work: NodePass, ctx: PassContext) -> None:
@@ -288,9 +295,13 @@ def _walk(work: NodePass, ctx: PassContext) -> None:
             known = PassContext(ctx.environment, ctx.declaration, graph, walk, ctx.counters)
             contexts[graph] = known
         known.after_subgraphs = after_subgraphs
-        work.visit(node, known)
+        check_answer(work, work.visit(node, known))
 
-    walk = Walk(visit, lambda text: ctx.environment.warn(f"{ctx.declaration.name}: {text}"))
+    def warn(text: str) -> None:
+        declaration = ctx.declaration
+        ctx.environment.warn(f"{declaration.name} ({declaration.owner}): {text}")
+
+    walk = Walk(visit, warn)
     walk.run(ctx.graph)
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from ge_core.digits import whole_number
 from ge_core.errors import OptionError, PassError, PluginError
+from ge_core.foreign import shortened
 from ge_core.passes.levels import ALWAYS, Level, WorkingLevel
 from ge_core.passes.visibility import (
     EVERYWHERE,
@@ -160,6 +161,31 @@ def _show_names(names: Mapping[str, str], option: str) -> dict[EntryPoint, str]:
     return {entry: names[entry] for entry in entries}
 
 
+MOST_LETTERS: Final = 10_000
+"""In a default, a help text or a choice: all of them stand in listings and reports."""
+MOST_CHOICES: Final = 1_000
+
+
+def _check_sizes(name: str, default: object, help: object, choices: Sequence[str]) -> None:
+    """Raises `PluginError` for what is no text, or too long for anybody to read."""
+    defaults = list(default.values()) if isinstance(default, Mapping) else [default]
+    texts = [("default", text) for text in defaults if text is not None]
+    if isinstance(choices, str):
+        raise PluginError(f"option {name!r}: choices={choices!r} is not a list")
+    if len(choices) > MOST_CHOICES:
+        raise PluginError(f"option {name!r} has {len(choices)} choices, at most {MOST_CHOICES}")
+    for what, text in (*texts, ("help", help), *(("choice", choice) for choice in choices)):
+        if not isinstance(text, str):
+            raise PluginError(
+                f"option {name!r}: its {what} {shortened(text)} is no text",
+                hint="options are texts, as GE's are: write '5', not 5",
+            )
+        if len(text) > MOST_LETTERS:
+            raise PluginError(
+                f"option {name!r}: its {what} is {len(text)} letters long, at most {MOST_LETTERS}"
+            )
+
+
 class OptionRegistry(Registry[OptionDeclaration]):
     """The declared options."""
 
@@ -196,6 +222,7 @@ class OptionRegistry(Registry[OptionDeclaration]):
             raise PluginError(f"option {name!r}: entry_points={entry_points!r} is not a list")
         if not name:
             raise PluginError("an option has an empty name")
+        _check_sizes(name, default, help, choices)
         if checker is not None and not callable(checker):
             raise PluginError(f"option {name!r}: its checker {checker!r} can't be called")
         option = OptionDeclaration(

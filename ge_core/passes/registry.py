@@ -238,6 +238,12 @@ class PassRegistry(Registry[PassDeclaration]):
             codes = (*cls.codes, *read_codes(codes))
             counters = {**cls.counters, **read_counters(counters)}
             summary = summary or first_line(cls)
+        elif ":" not in cls:
+            raise PluginError(
+                f"pass {name!r}: {cls!r} is not a reference", hint="write 'module:Class'"
+            )
+        if not isinstance(stage, (Stage, Place, str)):
+            raise PluginError(f"pass {name!r}: stage {stage!r} is neither a stage nor its name")
         switches = (switch,) if isinstance(switch, str) else tuple(switch)
         if len(switches) > 2:
             raise PluginError(f"pass {name!r} binds {len(switches)} switch options, at most 2")

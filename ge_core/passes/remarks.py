@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import IO, Any
 
+from ge_core.foreign import shortened
 from ge_core.ir import InputAnchor, Node, OutputAnchor
 
 SCHEMA = "ge-remark/1"
@@ -73,6 +74,8 @@ class Blame:
             return cls(what)
         if isinstance(what, Node):
             return cls(what.name)
+        if not isinstance(what, (InputAnchor, OutputAnchor)):
+            raise TypeError(f"blame={shortened(what)} is no node and no anchor")
         return cls(what.node.name, repr(what))
 
 
@@ -105,6 +108,10 @@ class Remark:
     hint: Hint | None = None
     rule: str | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.bytes is not None and (type(self.bytes) is not int or self.bytes < 0):
+            raise TypeError(f"bytes={self.bytes!r} is no number of bytes")
 
     def to_json(self) -> dict[str, Any]:
         """The record of `ge-remark/1`."""

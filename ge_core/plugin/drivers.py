@@ -6,15 +6,18 @@ A frontend's or backend's entry point is named after the file suffix that it han
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from ge_core.errors import PluginError, PluginLoadError, near_matches
+from ge_core.foreign import in_words
+from ge_core.plugin.index import DISABLE, FIRST_PARTY
+from ge_core.plugin.scan import Found, by_name, canonical, scan
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
     from ge_core.ir import Graph
     from ge_core.memory import Plan
     from ge_core.ops import OpRegistry
@@ -112,6 +115,25 @@ class Executor(Protocol):
         """Outputs of two runs: objects with name, shape, dtype, bit_exact, max_abs_diff."""
 
 
+def owned_driver(group: str, name: str, protocol: type) -> tuple[Any, str]:
+    """The driver of that name, and package and version that it is from.
+
+    Raises:
+        PluginError: as `driver`; also where it lacks a method of the protocol.
+    """
+    made = driver(group, name)
+    owner = driver_points(group)[name][0].owner
+    wanted = [method for method in vars(protocol) if not method.startswith("_")]
+    missing = [method for method in wanted if not callable(getattr(made, method, None))]
+    if missing:
+        raise PluginError(f"{_kind(group)} {name!r} has no method {missing[0]!r}", owner=owner)
+    return made, owner
+
+
+def _kind(group: str) -> str:
+    return group.split(".")[1].removesuffix("s")
+
+
 def driver(group: str, name: str) -> Any:
     """An instance of the driver of that name.
 
@@ -120,14 +142,19 @@ def driver(group: str, name: str) -> Any:
     """
     points = driver_points(group)
     found = points.get(name, [])
-    kind = group.split(".")[1].removesuffix("s")
+    kind = _kind(group)
     if not found:
+        off = [point.owner for point in scan(group) if point.name == name]
+        if off:
+            raise PluginError(
+                f"{kind} {name!r} is disabled by GE_DISABLE_PLUGINS=*", owner=", ".join(off)
+            )
         raise PluginError(
             f"no {kind} {name!r} is installed",
             near=near_matches(name, points),
             hint="`pip install graph-engine-all` brings the usual ones" if not points else None,
         )
-    owners = [owner_of(point) for point in found]
+    owners = [point.owner for point in found]
     if len(found) > 1:
         raise PluginError(f"{kind} {name!r} is contested: {', '.join(owners)}")
     try:
@@ -136,24 +163,19 @@ def driver(group: str, name: str) -> Any:
         raise
     except BaseException as error:  # a plugin may raise anything, SystemExit included
         raise PluginLoadError(
-            f"{kind} {name!r} failed to load: {error!r}", owner=owners[0]
+            f"{kind} {name!r} failed to load: it {in_words(error)}", owner=owners[0]
         ) from error
 
 
-def driver_points(group: str) -> dict[str, list[EntryPoint]]:
-    """The installed drivers of a group by name, without importing any; owners in order."""
-    from importlib.metadata import entry_points
+def driver_points(group: str) -> dict[str, list[Found]]:
+    """The drivers of a group by name, without importing any; owners in order.
 
-    found: dict[str, dict[str, EntryPoint]] = {}
-    for point in entry_points(group=group):
-        # The same distribution is seen twice where two path entries lead to it.
-        found.setdefault(point.name, {}).setdefault(f"{owner_of(point)} {point.value}", point)
-    return {name: [found[name][key] for key in sorted(found[name])] for name in sorted(found)}
-
-
-def owner_of(point: EntryPoint) -> str:
-    """Package and version behind an entry point."""
-    return "an unknown package" if point.dist is None else f"{point.dist.name} {point.dist.version}"
+    With `GE_DISABLE_PLUGINS=*` only those of this project.
+    """
+    found = [point for point in scan(group) if point.group == group]
+    if "*" in re.split(r"[\s,]+", os.environ.get(DISABLE, "")):
+        found = [point for point in found if canonical(point.distribution) in FIRST_PARTY]
+    return by_name(found)
 
 
 def check_drivers(*more: str) -> list[dict[str, str | None]]:
@@ -163,7 +185,7 @@ def check_drivers(*more: str) -> list[dict[str, str | None]]:
         for name, points in driver_points(group).items():
             error = None
             if len(points) > 1:
-                error = "contested: " + ", ".join(owner_of(point) for point in points)
+                error = "contested: " + ", ".join(point.owner for point in points)
             else:
                 try:
                     points[0].load()
@@ -171,13 +193,12 @@ def check_drivers(*more: str) -> list[dict[str, str | None]]:
                     raise
                 except BaseException as raised:
                     error = f"{type(raised).__name__}: {raised}"
-            dist = points[0].dist
             rows.append(
                 {
                     "name": name,
                     "group": group,
-                    "distribution": None if dist is None else dist.name,
-                    "version": None if dist is None else dist.version,
+                    "distribution": points[0].distribution,
+                    "version": points[0].version,
                     "error": error,
                 }
             )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ge_core.errors import GeError, PluginError
+from ge_core.foreign import in_words, shortened
 from ge_core.passes.instruments import (
     CompileEnded,
     CompileStarted,
@@ -40,11 +42,14 @@ class WatchingPlugin:
         root = _graph_of(arguments)
         version = 0 if root is None else root.version
         try:
-            answer = getattr(self.manager.hook, hook)(**arguments)
+            caller = getattr(self.manager.hook, hook)
+            answer = caller(**arguments)
+            if not caller.spec.opts["firstresult"]:
+                refuse_answers(hook, answer)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            words = error.message if isinstance(error, GeError) else repr(error)
+            words = error.message if isinstance(error, GeError) else f"it {in_words(error)}"
             raise PluginError(
                 f"plugin {self.candidate.name!r} failed in {hook}: {words}",
                 owner=str(self.candidate.owner),
@@ -64,6 +69,33 @@ def _graph_of(arguments: dict[str, Any]) -> Graph | None:
     """The root graph that a hook is shown, if it is shown one."""
     shown = arguments.get("ctx") or arguments.get("event")
     return None if shown is None else shown.environment.root
+
+
+def refuse_unusual(hook: str, function: Any, is_wrapper: bool) -> None:
+    """Raises `PluginError` for functions that pluggy would call without running their code."""
+    kinds = (
+        (inspect.iscoroutinefunction, "a coroutine function"),
+        (inspect.isasyncgenfunction, "an asynchronous generator function"),
+        (inspect.isgeneratorfunction, "a generator function"),
+    )
+    for is_so, kind in kinds:
+        if is_so(function) and not (is_wrapper and is_so is inspect.isgeneratorfunction):
+            raise PluginError(
+                f"{hook} is {kind}: calling it runs nothing of it", hint="write it with plain def"
+            )
+
+
+def refuse_answers(hook: str, answers: Any) -> None:
+    """Raises `PluginError` where a hook returned something: nobody would look at it."""
+    for answer in answers if isinstance(answers, list) else [answers]:
+        if answer is not None:
+            close = getattr(answer, "close", None)
+            if inspect.iscoroutine(answer) and close is not None:
+                close()
+            raise PluginError(
+                f"{hook} returned {shortened(answer)}, and hooks return nothing",
+                hint="register things by calling the methods of what the hook is given",
+            )
 
 
 class HookInstrument(Instrument):

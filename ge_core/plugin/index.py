@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
 from ge_core.config import ProjectConfig
-from ge_core.errors import InputFileError
+from ge_core.errors import InputFileError, near_matches
+from ge_core.plugin.scan import Found, canonical, scan
 from ge_core.registry import Owner
 
 API = "1"
@@ -51,6 +51,7 @@ class Status(StrEnum):
     INCOMPATIBLE = "incompatible"
     DISABLED = "disabled"
     DUPLICATE = "duplicate"
+    BROKEN = "broken"
     LOADED = "loaded"
     FAILED = "failed"
 
@@ -74,7 +75,7 @@ class Candidate:
     version: str
     status: Status = Status.INDEXED
     reason: str = ""
-    point: EntryPoint | None = field(default=None, compare=False)
+    point: Found | None = field(default=None, compare=False)
     folder: Path | None = None
 
     @property
@@ -90,7 +91,7 @@ class Candidate:
     @property
     def is_first_party(self) -> bool:
         """Whether it belongs to this project."""
-        return not self.is_local and _canonical(self.distribution) in FIRST_PARTY
+        return not self.is_local and canonical(self.distribution) in FIRST_PARTY
 
     def __str__(self) -> str:
         return f"plugin {self.name!r} ({self.owner})"
@@ -124,7 +125,11 @@ class PluginIndex:
 
     def refused(self) -> list[Candidate]:
         """Those that can't be loaded and that nobody switched off."""
-        return [c for c in self.candidates if c.status in (Status.INCOMPATIBLE, Status.DUPLICATE)]
+        return [c for c in self.candidates if c.status in REFUSED]
+
+
+REFUSED = frozenset({Status.INCOMPATIBLE, Status.DUPLICATE, Status.BROKEN})
+"""What can't be loaded, though nobody switched it off."""
 
 
 def index_plugins(
@@ -138,27 +143,24 @@ def index_plugins(
     config = ProjectConfig() if config is None else config
     environ = os.environ if environ is None else environ
     found = _for_this_api([*_installed(), *_local(config)])
-    found.sort(key=lambda c: (c.api, c.name, _canonical(c.distribution), c.value))
+    found.sort(key=lambda c: (c.api, c.name, canonical(c.distribution), c.version, c.value))
     return _Judge(config, environ).judge(found)
 
 
 def _for_this_api(found: Sequence[Candidate]) -> list[Candidate]:
     """Without what a package announces for other kernels beside the same plugin for this one."""
-    here = {(c.name, _canonical(c.distribution)) for c in found if c.api == API}
-    return [c for c in found if c.api == API or (c.name, _canonical(c.distribution)) not in here]
+    here = {(c.name, canonical(c.distribution)) for c in found if c.api == API}
+    return [c for c in found if c.api == API or (c.name, canonical(c.distribution)) not in here]
 
 
 def _installed() -> Iterable[Candidate]:
-    everything = entry_points()
-    groups = sorted(group for group in everything.groups if group.startswith(PREFIX))
-    for point in (p for group in groups for p in everything.select(group=group)):
-        dist = point.dist
+    for point in scan(PREFIX):
         yield Candidate(
             name=point.name,
             api=point.group.removeprefix(PREFIX),
             value=point.value,
-            distribution="an unknown package" if dist is None else dist.name,
-            version="" if dist is None else dist.version,
+            distribution=point.distribution,
+            version=point.version,
             point=point,
         )
 
@@ -204,6 +206,9 @@ class _Judge:
         if candidate.api != API:
             reason = f"is for plugin API {candidate.api}, this kernel has {API}"
             return replace(candidate, status=Status.INCOMPATIBLE, reason=reason)
+        reason = _wrong_name(candidate.name) or (candidate.point and candidate.point.problem) or ""
+        if reason:
+            return replace(candidate, status=Status.BROKEN, reason=reason)
         return candidate
 
     def _switched_off(self, candidate: Candidate) -> str:
@@ -229,7 +234,7 @@ class _Judge:
         if candidate.status is not Status.INDEXED or len(claims) < 2:
             return candidate
         preferred = self.config.prefer.get(candidate.name)
-        matching = [c for c in claims if _canonical(c.distribution) == _canonical(preferred or "")]
+        matching = [c for c in claims if canonical(c.distribution) == canonical(preferred or "")]
         if len(matching) == 1:
             if matching[0] is candidate:
                 return candidate
@@ -242,20 +247,14 @@ class _Judge:
     def _check_names(self, judged: list[Candidate]) -> None:
         """What the user named and isn't there is said, not ignored."""
         names = {candidate.name for candidate in judged}
-        distributions = {_canonical(candidate.distribution) for candidate in judged}
         for name in sorted(self.disabled - {"*"} - names):
-            self.warnings.append(f"{DISABLE} names plugin {name!r}, which is not installed")
+            self._warn(f"{DISABLE} names plugin {name!r}, which is not installed", name, names)
         for name in self.config.plugins or ():
             if "=" not in name and name not in names:
-                self.warnings.append(
-                    f"{self.config.file} lists plugin {name!r}, which is not installed"
-                )
-        for name, distribution in self.config.prefer.items():
-            if _canonical(distribution) not in distributions:
-                self.warnings.append(
-                    f"{self.config.file} prefers {distribution!r} for plugin {name!r}, "
-                    "which is not installed"
-                )
+                said = f"{self.config.file} lists plugin {name!r}, which is not installed"
+                self._warn(said, name, names)
+        for name, distribution in sorted(self.config.prefer.items()):
+            self._check_preference(name, distribution, judged)
         for candidate in judged:
             if candidate.is_local and candidate.status is Status.INDEXED:
                 self.warnings.append(
@@ -263,7 +262,27 @@ class _Judge:
                     f"({self.config.file})"
                 )
 
+    def _check_preference(self, name: str, wanted: str, judged: list[Candidate]) -> None:
+        claims = {c.distribution for c in judged if c.name == name}
+        said = f"{self.config.file} prefers {wanted!r} for plugin {name!r}, "
+        if not claims:
+            names = {candidate.name for candidate in judged}
+            self._warn(f"{said}which is not installed", name, names)
+        elif canonical(wanted) not in map(canonical, claims):
+            brought = ", ".join(sorted(claims))
+            self._warn(f"{said}which {brought} brings", wanted, claims)
 
-def _canonical(distribution: str) -> str:
-    """A distribution's name as packaging compares it."""
-    return re.sub(r"[-_.]+", "-", distribution).lower()
+    def _warn(self, text: str, name: str, known: Iterable[str]) -> None:
+        near = near_matches(name, known)
+        self.warnings.append(f"{text}; near: {', '.join(near)}" if near else text)
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_RESERVED = frozenset({"ge", "ge_core", "default"})
+
+
+def _wrong_name(name: str) -> str:
+    """Why a plugin can't be called so: names are prefixes, and stand in texts that are split."""
+    if _NAME.fullmatch(name) is None:
+        return "is no name for a plugin: one word of letters, digits, _ and -, at most 64 of them"
+    return "is no name for a plugin: it is the kernel's" if name in _RESERVED else ""

@@ -22,9 +22,37 @@ from ge_core.errors import PluginError, near_matches
 from ge_core.plugin import specs
 from ge_core.plugin.failures import FailureTable, PluginFailure
 from ge_core.plugin.hook_manager import HookManager
-from ge_core.plugin.hooks import HookInstrument, WatchingPlugin
+from ge_core.plugin.hooks import (
+    HookInstrument,
+    WatchingPlugin,
+    refuse_answers,
+    refuse_unusual,
+)
 from ge_core.plugin.index import GROUP, Candidate, PluginIndex, Status, index_plugins
 from ge_core.plugin.registries import HOOKS, Registries, builtin_registries
+from ge_core.plugin.watch import LoadWatch
+
+
+@dataclass(frozen=True)
+class LoadReport:
+    """How loading one plugin went.
+
+    Attributes:
+        seconds: in its import and its hooks.
+        registered: how many things of each kind, by kind; empty where nothing was taken over.
+        changes: what it changed in the process that is none of its business.
+    """
+
+    candidate: Candidate
+    seconds: float
+    registered: dict[str, int]
+    changes: tuple[str, ...]
+
+    def warning(self) -> str | None:
+        """What is said of it on every run, None where it behaved."""
+        if not self.changes:
+            return None
+        return f"while it was loaded, {self.candidate} {'; '.join(self.changes)} (put back)"
 
 
 @dataclass(frozen=True)
@@ -43,6 +71,7 @@ class LoadedPlugins:
     candidates: tuple[Candidate, ...]
     warnings: tuple[str, ...] = ()
     watching: tuple[WatchingPlugin, ...] = field(default=(), repr=False)
+    reports: tuple[LoadReport, ...] = field(default=(), repr=False)
 
     def instrument(self) -> HookInstrument:
         """The plugins' instrument hooks, for the pass manager."""
@@ -66,8 +95,8 @@ def load_plugins(
         PluginError: with `strict`, naming every such plugin with package and version.
     """
     index = index_plugins(config, environ) if index is None else index
-    loading = _Loading(builtin_registries())
-    for candidate, plugin in _import_all(index.loadable(), loading.fail):
+    loading = _Loading(builtin_registries(), [c.name for c in index.candidates])
+    for candidate, plugin in _import_all(index.loadable(), loading.fail, loading.watch):
         loading.take(candidate, plugin)
     failures = FailureTable(loading.failures, index.refused(), index.disabled())
     if strict or (config is not None and config.strict_plugins):
@@ -85,8 +114,10 @@ def load_plugins(
             *index.warnings,
             *(f"not loaded: {line}" for line in failures.lines()),
             *outdated,
+            *filter(None, (report.warning() for report in loading.reports())),
         ),
         watching=tuple(loading.watching),
+        reports=tuple(loading.reports()),
     )
 
 
@@ -104,8 +135,9 @@ class _Refused(Exception):
 class _Point:
     """An entry point of our index, as stevedore wants it."""
 
-    def __init__(self, candidate: Candidate) -> None:
+    def __init__(self, candidate: Candidate, watch: LoadWatch) -> None:
         self.candidate = candidate
+        self.watch = watch
         self.name = candidate.name
         self.value = candidate.value
         self.group = GROUP
@@ -113,7 +145,8 @@ class _Point:
     def load(self) -> Any:
         """The plugin's object; raises only `_Refused` and KeyboardInterrupt."""
         try:
-            return _import(self.candidate)
+            with self.watch():
+                return _import(self.candidate)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -148,14 +181,16 @@ class _Manager(ExtensionManager[Any]):
 
 
 def _import_all(
-    candidates: Iterable[Candidate], fail: Callable[[Candidate, str, BaseException], None]
+    candidates: Iterable[Candidate],
+    fail: Callable[[Candidate, str, BaseException], None],
+    watch: Callable[[Candidate], LoadWatch],
 ) -> list[tuple[Candidate, Any]]:
     """The objects of the plugins that could be imported, in order."""
 
     def failed(manager: Any, point: _Point, error: _Refused) -> None:
         fail(point.candidate, "at import", error.error)
 
-    manager = _Manager([_Point(candidate) for candidate in candidates], failed)
+    manager = _Manager([_Point(c, watch(c)) for c in candidates], failed)
     # stevedore's types know only the library's own entry points.
     found: list[Any] = list(manager)
     return [(extension.entry_point.candidate, extension.plugin) for extension in found]
@@ -165,11 +200,25 @@ def _import_all(
 
 
 class _Loading:
-    def __init__(self, registries: Registries) -> None:
+    def __init__(self, registries: Registries, names: Iterable[str]) -> None:
         self.registries = registries
+        self.names = frozenset(names) | {"ge"}
         self.failures: list[PluginFailure] = []
         self.results: list[tuple[Candidate, Candidate]] = []
         self.watching: list[WatchingPlugin] = []
+        self.watches: dict[int, tuple[Candidate, LoadWatch]] = {}
+        self.registered: dict[int, dict[str, int]] = {}
+
+    def watch(self, candidate: Candidate) -> LoadWatch:
+        """The watch over a candidate's code, the same one every time."""
+        return self.watches.setdefault(id(candidate), (candidate, LoadWatch()))[1]
+
+    def reports(self) -> list[LoadReport]:
+        """One per candidate whose code ran, in order."""
+        return [
+            LoadReport(c, watch.seconds, self.registered.get(key, {}), tuple(watch.changes))
+            for key, (c, watch) in self.watches.items()
+        ]
 
     def fail(self, candidate: Candidate, when: str, error: BaseException) -> None:
         failure = PluginFailure.of(candidate, when, error)
@@ -185,8 +234,14 @@ class _Loading:
             for hook, part in HOOKS.items():
                 when = f"in {hook}"
                 caller = getattr(manager.hook, hook)
-                caller(**{caller.spec.argnames[0]: getattr(staged, part)})
+                if not caller.get_hookimpls():
+                    continue
+                with self.watch(candidate)():
+                    answers = caller(**{caller.spec.argnames[0]: getattr(staged, part)})
+                refuse_answers(hook, answers)
+            staged.close()
             when = "when it was merged"
+            self._check_prefixes(staged, candidate)
             merged = self.registries.fork()
             merged.absorb(staged, candidate.owner)
         except KeyboardInterrupt:
@@ -195,8 +250,23 @@ class _Loading:
             self.fail(candidate, when, error)
             return
         self.registries = merged
+        self.registered[id(candidate)] = staged.counts()
         self.results.append((candidate, replace(candidate, status=Status.LOADED)))
         self.watching.append(WatchingPlugin(candidate, manager))
+
+    def _check_prefixes(self, staged: Registries, candidate: Candidate) -> None:
+        """A name under somebody else's prefix would be registered as something else: refuse it."""
+        for registry in staged.named():
+            for name in registry.names():
+                prefix, dot, _ = name.partition(".")
+                if candidate.is_first_party:
+                    return
+                if dot and prefix in self.names - {candidate.name}:
+                    whose = "GE's" if prefix == "ge" else f"plugin {prefix!r}'s"
+                    raise PluginError(
+                        f"{registry.kind} {name!r} has {whose} prefix",
+                        hint=f"names of this plugin begin with '{candidate.name}.', or have no dot",
+                    )
 
 
 def _hooks_of(candidate: Candidate, plugin: Any) -> pluggy.PluginManager:
@@ -224,6 +294,8 @@ def _hooks_of(candidate: Candidate, plugin: Any) -> pluggy.PluginManager:
     callers = manager.get_hookcallers(plugin) or []
     for caller in callers:
         required = [impl for impl in caller.get_hookimpls() if not impl.optionalhook]
+        for impl in caller.get_hookimpls():
+            refuse_unusual(caller.name, impl.function, impl.wrapper or impl.hookwrapper)
         if caller.name not in known and required:
             raise PluginError(
                 f"there is no hook {caller.name!r}", near=near_matches(caller.name, known)

@@ -86,7 +86,32 @@ class Registries:
                 registry.missing_hint, registry.absent = hint, absent
         self.pipelines.levels.missing_hint = hint
         self.pipelines.levels.absent = absent
+        self.close()
         return warnings
+
+    def close(self) -> None:
+        """Nothing is registered from now on: what came later would be nobody's, or everybody's."""
+        for part in fields(self):
+            getattr(self, part.name).closed = True
+        self.pipelines.levels.closed = True
+
+    def counts(self) -> dict[str, int]:
+        """How many things there are of each kind, kinds without any left out."""
+        found = {part.name: len(getattr(self, part.name)) for part in fields(self)}
+        found["levels"] = len(self.pipelines.levels)
+        if self.checkers.has_read_write:
+            found["read_write"] = 1
+        return {kind: count for kind, count in found.items() if count}
+
+    def named(self) -> list[Registry[Any]]:
+        """The registries whose names get their owner's prefix."""
+        return [
+            self.options,
+            self.passes,
+            self.delete_rules,
+            self.anchor_types,
+            self.assigners,
+        ]
 
     def capabilities(self) -> tuple[str, ...]:
         """What passes may require and some plugin brings."""

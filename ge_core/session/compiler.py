@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ge_core.ir import Graph, clone
 from ge_core.memory import Plan
-from ge_core.ops import doubts
+from ge_core.ops import doubts, is_no_task
 from ge_core.passes.environment import Environment
 from ge_core.passes.manager import PassManager, RunReport
 from ge_core.passes.remarks import RemarkKind
@@ -145,6 +145,7 @@ class _Compile:
         self.seconds.proof = perf_counter() - start
         self._warn_unplanned(plan)
         self._warn_unread()
+        self._warn_standing()
         return Result(
             model=self.model or self.graph.name,
             original=self.original,
@@ -233,6 +234,21 @@ class _Compile:
                     names += [other.name for other in (*node.in_nodes, *node.out_nodes)]
                 found.append(Rewrite(remark.pass_name, tuple(dict.fromkeys(names))))
         return found
+
+    def _warn_standing(self) -> None:
+        """Say which moves are reported as gone and still copy."""
+        for remark in self.env.remarks.finals():
+            node = self.graph.find(remark.node)
+            if (
+                remark.kind is RemarkKind.APPLIED
+                and node is not None
+                and self.env.ops.kind(node) == "move"
+                and not is_no_task(node)
+            ):
+                self.env.warn(
+                    f"pass {remark.pass_name} ({remark.owner}) says that {remark.node!r} is gone,"
+                    " and it is still there"
+                )
 
     def _warn_unread(self) -> None:
         """Say which options were set although nothing looked at them."""

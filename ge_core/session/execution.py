@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ge_core.errors import PluginError
-from ge_core.plugin.drivers import EXECUTORS, Executor, driver
+from ge_core.foreign import foreign
+from ge_core.plugin.drivers import EXECUTORS, Executor, owned_driver
 from ge_core.session.report import size
 from ge_core.session.result import Result
 
@@ -66,9 +67,7 @@ class Execution:
 
 def make_executor(name: str) -> Executor:
     """An executor by name. Raises `PluginError` where it lacks a method of the protocol."""
-    found = driver(EXECUTORS, name)
-    if not isinstance(found, Executor):
-        raise PluginError(f"executor {name!r} does not have the methods that executors have")
+    found: Executor = owned_driver(EXECUTORS, name, Executor)[0]
     return found
 
 
@@ -89,7 +88,20 @@ def execute(
         seed: of generated inputs.
         check: compare with an unplanned run of the original graph.
     """
-    runner = make_executor(executor)
+    runner: Executor
+    runner, owner = owned_driver(EXECUTORS, executor, Executor)
+    with foreign(f"executor {executor!r}", owner):
+        return _execute(result, runner, inputs, values, seed, check)
+
+
+def _execute(
+    result: Result,
+    runner: Executor,
+    inputs: Path | None,
+    values: Mapping[str, Any] | None,
+    seed: int,
+    check: bool,
+) -> Execution:
     assert result.kernel is not None
     ops, kernels = result.kernel.ops, result.kernel.registries.kernels
     given = {} if inputs is None else runner.read_feeds(inputs, result.original)
@@ -99,6 +111,7 @@ def execute(
     if check:
         reference = runner.reference(result.original, feeds, ops=ops, kernels=kernels)
         compared = runner.compare(reference.outputs, ran.outputs)
+        _check_compared([c.name for c in compared], result)
         outputs = [
             OutputCheck(c.name, c.shape, c.dtype, c.bit_exact, c.max_abs_diff) for c in compared
         ]
@@ -113,6 +126,14 @@ def execute(
         ran.executed_copy_bytes,
         runner,
     )
+
+
+def _check_compared(names: list[str], result: Result) -> None:
+    """Raises `PluginError` where fewer outputs were compared than the graph has."""
+    out = result.original.net_output
+    wanted = 0 if out is None else sum(anchor.source is not None for anchor in out.inputs)
+    if len(set(names)) < wanted:
+        raise PluginError(f"{len(set(names))} of {wanted} outputs were compared")
 
 
 def _described(name: str, value: Any) -> OutputCheck:

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ge_core.errors import InputFileError, UsageError
+from ge_core.errors import GeError, InputFileError, PluginError, UsageError
+from ge_core.foreign import foreign
 from ge_core.ir import Graph, load_graph_file, save_graph_file, verify
 from ge_core.memory import Plan
-from ge_core.plugin.drivers import BACKENDS, FRONTENDS, Backend, Frontend, driver, driver_points
+from ge_core.plugin.drivers import (
+    BACKENDS,
+    FRONTENDS,
+    Backend,
+    Frontend,
+    driver_points,
+    owned_driver,
+)
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -33,8 +41,20 @@ def load(path: Path | str, *, input_shapes: Shapes | None = None) -> Graph:
         graph = load_graph_file(path)
         apply_input_shapes(graph, input_shapes or {})
     else:
-        frontend: Frontend = driver(FRONTENDS, suffix)
-        graph = frontend.load(path, input_shapes=dict(input_shapes or {}))
+        frontend: Frontend
+        frontend, owner = owned_driver(FRONTENDS, suffix, Frontend)
+        what = f"frontend {suffix!r}, on {path},"
+        with foreign(what, owner):
+            graph = frontend.load(path, input_shapes=dict(input_shapes or {}))
+        if not isinstance(graph, Graph):
+            raise PluginError(f"{what} returned {type(graph).__name__}, not a Graph", owner=owner)
+        try:
+            with foreign(f"{what} returned a broken graph: verifying it", owner):
+                verify_file(graph, path)
+        except GeError as error:
+            error.owner = owner
+            raise
+        return graph
     verify_file(graph, path)
     return graph
 
@@ -66,8 +86,28 @@ def save(
     if suffix == "json":
         save_graph_file(graph, path)
         return
-    backend: Backend = driver(BACKENDS, suffix)
-    backend.save(graph, path, plan=plan, source_path=source_path, metadata=metadata)
+    backend: Backend
+    backend, owner = owned_driver(BACKENDS, suffix, Backend)
+    what, before = f"backend {suffix!r}, on {path},", _stamp(path)
+    try:
+        with foreign(what, owner):
+            backend.save(graph, path, plan=plan, source_path=source_path, metadata=metadata)
+    except BaseException:
+        if before is None:
+            # Half a file would be taken for a whole one.
+            path.unlink(missing_ok=True)
+        raise
+    if _stamp(path) in (None, before):
+        raise PluginError(f"{what} wrote no file", owner=owner)
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """What changes when a file is written, None where there is none."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_ino, facts.st_mtime_ns, facts.st_size
 
 
 def check_output(path: Path | str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ge_core.errors import GeError, PlanError
+from ge_core.errors import PlanError
+from ge_core.foreign import foreign
 from ge_core.ir import Graph
 from ge_core.memory import Plan
 from ge_core.memory.assemble import plan_from
@@ -10,6 +11,7 @@ from ge_core.memory.build import build_problem
 from ge_core.memory.facts import PlanFacts
 from ge_core.memory.options import OPTIONS as PLAN_OPTIONS
 from ge_core.memory.problem import Budget, MemoryProblem, Placement
+from ge_core.memory.validate import fingerprint
 from ge_core.passes.planning import Schedule
 from ge_core.session.kernel import Kernel
 from ge_core.session.request import CompileRequest
@@ -63,17 +65,16 @@ class Planner:
 
     def _assign(self, problem: MemoryProblem, owner: str, steps: int | None) -> Placement:
         assigner = self.kernel.assigners.make(self.assigner_name)
-        try:
+        before = fingerprint(problem)
+        with foreign(f"assigner {self.assigner_name!r}", owner, error=PlanError):
             placement: object = assigner.assign(problem, Budget(seconds=self.timeout, steps=steps))
-        except GeError as error:
-            if error.owner is None:
-                error.owner = owner
-            raise
-        except Exception as error:
+        if fingerprint(problem) != before:
+            # It would be checked against what it made of the problem.
             raise PlanError(
-                f"assigner {self.assigner_name!r} failed: {type(error).__name__}: {error}",
+                f"assigner {self.assigner_name!r} changed the problem that it was given",
                 owner=owner,
-            ) from error
+                hint="place with problem.place(cluster, offset) and change nothing else",
+            )
         if not isinstance(placement, Placement):
             raise PlanError(
                 f"assigner {self.assigner_name!r} answered {type(placement).__name__}",

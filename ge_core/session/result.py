@@ -41,6 +41,17 @@ class Seconds:
         return self.load + self.passes + self.plan + self.proof
 
 
+def third_parties(kernel: Kernel | None) -> str | None:
+    """Whose code may be at fault where the proof fails; None where all of it is this project's."""
+    if kernel is None:
+        return None
+    found = [c for c in kernel.plugins.candidates if c.status == "loaded" and not c.is_first_party]
+    if not found:
+        return None
+    names = ", ".join(f"{c.name} ({c.owner})" for c in found)
+    return f"plugins of others took part: {names}; GE_DISABLE_PLUGINS=* compiles without them"
+
+
 @dataclass
 class Result:
     """A compiled graph with its plan, tasks, proof and reasons.
@@ -86,7 +97,9 @@ class Result:
             more = len(self.proof.violations) - len(lines)
             if more > 0:
                 lines.append(f"and {more} more")
-            raise ProofError("the proof failed: " + "\n  ".join(lines))
+            raise ProofError(
+                "the proof failed: " + "\n  ".join(lines), hint=third_parties(self.kernel)
+            )
         return self
 
     # ---- reasons -------------------------------------------------------------------------------

@@ -39,6 +39,8 @@ class Target:
 
     def __post_init__(self) -> None:
         for what, value in (("align_bytes", self.align_bytes), ("run_align", self.run_align)):
+            if type(value) not in (int, type(None)):
+                raise ValueError(f"target {self.name!r}: {what} {value!r} is no whole number")
             if value is not None and (value < 1 or value & (value - 1)):
                 raise ValueError(f"target {self.name!r}: {what} {value} is not a power of two")
         for pool, capacity in self.pools.items():

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, Self
 
 from ge_core.errors import PluginError, UsageError
+from ge_core.foreign import foreign, shortened
 from ge_core.ir import Node
 from ge_core.ops import OpTraits
-from ge_core.registry import NOBODY, Owner, resolve_reference
+from ge_core.registry import NOBODY, Owner, check_open, resolve_reference
 from ge_core.tasks.model import Call
 
 SOURCES: Final = ("ge", "onnx")
@@ -99,7 +100,8 @@ class Kernels:
 
     def __init__(self) -> None:
         self._entries: dict[tuple[str | None, str], KernelEntry] = {}
-        self._loaded: dict[str, Kernel] = {}
+        self._loaded: dict[KernelEntry, Kernel] = {}
+        self.closed = False
 
     def add(self, op: str, reference: str, *, source: str = "*") -> None:
         """Say how an op is computed.
@@ -133,13 +135,25 @@ class Kernels:
         Raises:
             PluginError: it can't be imported; names the owner.
         """
-        found = self._loaded.get(entry.reference)
+        found = self._loaded.get(entry)
         if found is None:
             kernel: Kernel = resolve_reference(entry.reference, entry.owner)
-            found = self._loaded[entry.reference] = kernel
+            if not callable(kernel):
+                raise PluginError(
+                    f"the kernel for {entry}, {entry.reference!r}, is no function",
+                    owner=str(entry.owner),
+                )
+            found = self._loaded[entry] = kernel if entry.owner.builtin else _named(kernel, entry)
         return found
 
     def _put(self, entry: KernelEntry) -> None:
+        check_open(self.closed, "kernel", entry.op or "fallback")
+        reference: object = entry.reference
+        if not isinstance(reference, str) or ":" not in reference:
+            raise PluginError(
+                f"the kernel for {entry} is {shortened(entry.reference)}, which is no reference",
+                hint="write 'module:function'",
+            )
         key = (entry.op, entry.source)
         taken = self._entries.get(key)
         if taken is not None:
@@ -167,6 +181,23 @@ class Kernels:
 
     def __len__(self) -> int:
         return len(self._entries)
+
+
+def _named(kernel: Kernel, entry: KernelEntry) -> Kernel:
+    """A third party's kernel: what it raises, and answers that are none, name its package."""
+
+    def compute(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+        with foreign(f"the kernel for {entry}", str(entry.owner)):
+            answer = kernel(node, inputs, ctx)
+        if not isinstance(answer, (list, tuple)) or len(answer) != len(node.outputs):
+            raise PluginError(
+                f"the kernel for {entry} answered {type(answer).__name__}, "
+                f"not a list of {len(node.outputs)} outputs",
+                owner=str(entry.owner),
+            )
+        return answer
+
+    return compute
 
 
 def _checked(source: str, op: str | None) -> str:

@@ -61,7 +61,7 @@ def test_a_function_decides_about_its_pair() -> None:
     """Its code comes back under its owner's name, with the anchor to isolate."""
 
     def rules(checkers: CheckerRegistry) -> None:
-        checkers.check("BANKED", "BANKED", same_bank)
+        checkers.check("BANKED", "BANKED", same_bank, codes=("TWO_BANKS",))
 
     assert clash(rules, 1, 1) is None
     found = clash(rules, 1, 2)

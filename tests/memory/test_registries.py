@@ -48,7 +48,7 @@ def test_an_assigner_is_made_when_asked_for() -> None:
     [
         ("nowhere_at_all:Thing", "can't be loaded"),
         ("fractions:Fraction", "has no method assign"),
-        (lambda: 1 / 0, "can't be made: ZeroDivisionError"),
+        (lambda: 1 / 0, "can't be made: it raised ZeroDivisionError"),
     ],
 )
 def test_a_broken_assigner_names_its_owner(source: Any, message: str) -> None:
@@ -92,7 +92,7 @@ def test_a_marker_that_raises_names_its_owner() -> None:
     staged, types = AnchorTypeRegistry(), AnchorTypeRegistry()
     staged.add("ODD", marks=lambda anchor: anchor.nothing)  # type: ignore[union-attr]
     types.absorb(staged, ACME)
-    with pytest.raises(PassError, match="raised AttributeError on a:0") as caught:
+    with pytest.raises(PassError, match="raised AttributeError: .*asked about a:0") as caught:
         types.of(GraphBuilder().op("Gen", name="a"))
     assert caught.value.owner == "acme-memory 1.0"
 

@@ -37,7 +37,7 @@ def located(step: Step, error: Exception) -> ExecutionError:
     text = error.message if isinstance(error, GeError) else f"{type(error).__name__}: {error}"
     found = ExecutionError(
         f"node {where!r} of op {step.node.op!r} can't be run: {text}",
-        owner=getattr(error, "owner", None),
+        owner=getattr(error, "owner", None) or step.owner,
         hint=getattr(error, "hint", None),
     )
     found.node = where

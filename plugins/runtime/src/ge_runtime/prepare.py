@@ -99,6 +99,8 @@ def _step(machine: Machine, call: Call, node: Node, task: Task | None, order: in
         kernel=None if is_call or is_move else _kernel(machine, node),
         task=order,
     )
+    if step.kernel is not None:
+        step.owner = _owner(machine, node)
     layout = machine.layout
     if layout is not None and task is not None and not is_call:
         step.poison = layout.poison_before(task, node, shared)
@@ -117,6 +119,12 @@ def _kernel(machine: Machine, node: Node) -> Kernel | None:
     """What computes a node; None where nobody does, which matters only if it runs."""
     entry = machine.kernels.find(node.op, machine.graph.source)
     return None if entry is None else machine.kernels.load(entry)
+
+
+def _owner(machine: Machine, node: Node) -> str | None:
+    """Whom to name where a node's kernel answers wrongly; nobody where it is this project's."""
+    entry = machine.kernels.find(node.op, machine.graph.source)
+    return None if entry is None or entry.owner.builtin else str(entry.owner)
 
 
 def _place_deaths(frame: Frame, layout: Layout) -> None:

@@ -51,6 +51,7 @@ class Step:
         kernel: what computes it; None for copies, views and calls.
         poison: bytes to fill before it runs; scribble: bytes that it destroys;
             before, after: dead bytes to fill around it.
+        owner: package and version of a third party's kernel.
         in_place: bytes of a join or split that lie where they belong and move nowhere.
         task: id of its task; its place in the reference run.
     """
@@ -72,6 +73,7 @@ class Step:
     before: tuple[Bytes, ...] = ()
     after: tuple[Bytes, ...] = ()
     in_place: int = 0
+    owner: str | None = None
 
 
 @dataclass(slots=True)
