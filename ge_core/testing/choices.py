@@ -88,3 +88,11 @@ def optionally(choices: Choices, step: Callable[[], object]) -> None:
         step()
     else:
         leave_out(step)
+
+
+def recent(choices: Choices, items: Sequence[T]) -> T:
+    """One of the items, where they are a pool that grows: to hypothesis the last is the simplest.
+
+    Counted from the end, a choice keeps its meaning when steps before it are dropped.
+    """
+    return choices.pick(items[::-1] if isinstance(choices, DrawnChoices) else items)

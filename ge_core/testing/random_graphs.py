@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ge_core.ir import Graph, GraphBuilder, Node, OutputAnchor, TensorDesc
-from ge_core.testing.choices import Choices, SeededChoices, optionally
+from ge_core.testing.choices import Choices, SeededChoices, optionally, recent
 
 Describe = Callable[[Choices, TensorDesc], TensorDesc]
 """What a node's output looks like, from its first input's description."""
@@ -121,7 +121,7 @@ class _Generator:
             self.memory[anchor].constant = True
             pool.append(anchor)
         self._body(build, pool, self.knobs.nodes, depth=0)
-        results = [self.pick.pick(pool) for _ in range(self.pick.integer(1, 3))]
+        results = [recent(self.pick, pool) for _ in range(self.pick.integer(1, 3))]
         out = build.net_output(*results)
         for result in results:
             self._access(out, result, write=False)
@@ -151,7 +151,7 @@ class _Generator:
         elif kind == "Add":
             self._plain(build, pool, kind, 2)
         elif kind == "two":
-            source = self.pick.pick(pool)
+            source = recent(self.pick, pool)
             node = self._node(build, "TopK", [source], [source.desc, source.desc])
             pool.extend(self._fresh(output) for output in node.outputs)
         else:
@@ -160,17 +160,17 @@ class _Generator:
     # ---- ordinary nodes ------------------------------------------------------------------------
 
     def _plain(self, build: GraphBuilder, pool: list[OutputAnchor], op: str, inputs: int) -> None:
-        sources = [self.pick.pick(pool)]
+        sources = [recent(self.pick, pool)]
         if inputs == 2:
-            sources.append(self.pick.pick([p for p in pool if _same(p, sources[0])]))
+            sources.append(recent(self.pick, [p for p in pool if _same(p, sources[0])]))
         node = self._node(build, op, sources, [sources[0].desc])
         pool.append(self._fresh(node.outputs[0]))
 
     def _recipe(self, build: GraphBuilder, pool: list[OutputAnchor], recipe: OpRecipe) -> None:
         if recipe.inputs:
-            first = self.pick.pick(pool)
+            first = recent(self.pick, pool)
             alike = [p for p in pool if _same(p, first)]
-            sources = [first] + [self.pick.pick(alike) for _ in range(recipe.inputs - 1)]
+            sources = [first] + [recent(self.pick, alike) for _ in range(recipe.inputs - 1)]
             desc = _bare(first.desc)
         else:
             sources = []
@@ -191,7 +191,7 @@ class _Generator:
             pool.append(output)
 
     def _view(self, build: GraphBuilder, pool: list[OutputAnchor], depth: int) -> None:
-        source = self.pick.pick(pool)
+        source = recent(self.pick, pool)
         desc = source.desc
         assert desc.elements is not None
         flat = desc.replace(shape=(desc.elements,), attrs={}, reuse_input=0)
@@ -203,8 +203,8 @@ class _Generator:
         targets = [p for p in pool if not self.memory[p].constant and p.node.op != "Data"]
         if not targets:
             return
-        target = self.pick.pick(targets)
-        value = self.pick.pick([p for p in pool if _same(p, target)])
+        target = recent(self.pick, targets)
+        value = recent(self.pick, [p for p in pool if _same(p, target)])
         op = self.pick.pick(("Assign", "ScatterUpdate"))
         attrs = {"reference": True} if op == "ScatterUpdate" else {}
         desc = target.desc.replace(attrs={}, reuse_input=0)
@@ -228,7 +228,7 @@ class _Generator:
 
     def _guarded(self, build: GraphBuilder, pool: list[OutputAnchor]) -> OutputAnchor:
         """What a node may destroy: a copy of its own, of which the original has need."""
-        source = self.pick.pick(pool)
+        source = recent(self.pick, pool)
         if not self.knobs.guarded:
             return source
         node = self._node(build, "TensorMove", [source], [source.desc])
@@ -237,9 +237,9 @@ class _Generator:
     # ---- joins and splits ----------------------------------------------------------------------
 
     def _join(self, build: GraphBuilder, pool: list[OutputAnchor], depth: int) -> None:
-        first = self.pick.pick([p for p in pool if p.desc.shape])
+        first = recent(self.pick, [p for p in pool if p.desc.shape])
         alike = [p for p in pool if _same(p, first)]
-        parts = [first] + [self.pick.pick(alike) for _ in range(self.pick.integer(1, 2))]
+        parts = [first] + [recent(self.pick, alike) for _ in range(self.pick.integer(1, 2))]
         shape = first.desc.shape
         assert shape is not None
         axis = self.pick.integer(0, len(shape) - 1)
@@ -249,9 +249,9 @@ class _Generator:
         pool.append(self._fresh(node.outputs[0]))
 
     def _pack(self, build: GraphBuilder, pool: list[OutputAnchor], depth: int) -> None:
-        first = self.pick.pick(pool)
+        first = recent(self.pick, pool)
         alike = [p for p in pool if _same(p, first)]
-        parts = [first] + [self.pick.pick(alike) for _ in range(self.pick.integer(1, 2))]
+        parts = [first] + [recent(self.pick, alike) for _ in range(self.pick.integer(1, 2))]
         desc = TensorDesc.make(first.desc.dtype, (len(parts), *(first.desc.shape or ())))
         node = self._node(build, "Pack", parts, [desc], attrs={"axis": 0, "N": len(parts)})
         pool.append(self._fresh(node.outputs[0]))
@@ -260,7 +260,7 @@ class _Generator:
         able = [p for p in pool if any(dim % 2 == 0 and dim > 0 for dim in p.desc.shape or ())]
         if not able:
             return
-        source = self.pick.pick(able)
+        source = recent(self.pick, able)
         shape = source.desc.shape or ()
         axis = self.pick.pick([at for at, dim in enumerate(shape) if dim % 2 == 0 and dim > 0])
         piece = (*shape[:axis], shape[axis] // 2, *shape[axis + 1 :])
@@ -291,11 +291,11 @@ class _Generator:
         pool = list(inner)
         self._body(sub, pool, self.pick.integer(1, 3), depth + 1)
         fitting = [p for p in pool if p.desc.shape == want.shape and p.desc.dtype == want.dtype]
-        sub.net_output(self.pick.pick(fitting))
+        sub.net_output(recent(self.pick, fitting))
         return sub
 
     def _call(self, build: GraphBuilder, pool: list[OutputAnchor], depth: int) -> None:
-        source = self.pick.pick(pool)
+        source = recent(self.pick, pool)
         sub = self._arm(build, [source], 0, source.desc, depth)
         self._calling(build, pool, "PartitionedCall", [source], {"f": sub}, source.desc)
         # What a call hands straight through is the caller's memory still, constant or not.
@@ -305,7 +305,7 @@ class _Generator:
             self.memory[pool[-1]] = self.memory[source]
 
     def _branch(self, build: GraphBuilder, pool: list[OutputAnchor], depth: int) -> None:
-        source, switch = self.pick.pick(pool), self.pick.pick(pool)
+        source, switch = recent(self.pick, pool), recent(self.pick, pool)
         op = self.pick.pick(("If", "Case"))
         count = 2 if op == "If" else self.pick.integer(2, 3)
         labels = ("then_branch", "else_branch") if op == "If" else ("b0", "b1", "b2")
