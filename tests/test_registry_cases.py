@@ -131,6 +131,12 @@ def test_a_malformed_case_is_a_bad_file(changed: Any, says: str, tmp_path: Path)
         case_of(tmp_path, **changed)
 
 
+def test_options_may_be_written_as_json_values(tmp_path: Path) -> None:
+    """Truth values and numbers stand for their texts."""
+    case = case_of(tmp_path, options={"ge.oo.constantFolding": False, "ge.topoSortingMode": 1})
+    assert {"ge.oo.constantFolding": "false", "ge.topoSortingMode": "1"} == case.options
+
+
 def test_a_case_needs_an_id(tmp_path: Path) -> None:
     """As in every family."""
     path = tmp_path / "x.json"

@@ -118,7 +118,7 @@ class _Reader:
         options = self.table(table, "options")
         return SaidBy(
             source=str(name),
-            options={str(option): str(value) for option, value in options.items()},
+            options={str(option): _option(value) for option, value in options.items()},
             enable=tuple(map(str, self.members(table, "enable"))),
             disable=tuple(map(str, self.members(table, "disable"))),
             origin=str(table.get("origin", "")),
@@ -144,6 +144,11 @@ class _Reader:
         if not isinstance(value, dict):
             raise self.error("is no object", key)
         return value
+
+
+def _option(value: Any) -> str:
+    """Options are texts; JSON's own truth values and numbers are easier to write."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _text(value: Any) -> str:

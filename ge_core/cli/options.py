@@ -40,16 +40,17 @@ def options_command(
     """List the options, their defaults and their owners."""
     if ctx.invoked_subcommand is not None:
         return
-    from ge_core.passes.visibility import EntryPoint, Visibility, read_category
+    from ge_core.passes.visibility import EntryPoint, Visibility
 
     found = registries(ctx)
+    section = None if category is None else _section(category, found.options)
     entry = None if entry_point is None else EntryPoint(entry_point)
     options = [
         option
         for option in found.options
         if (every or option.visibility is not Visibility.HIDDEN)
         and (entry is None or option.visible_at(entry))
-        and _in_section(option, None if category is None else read_category(category))
+        and section in (None, option.category)
     ]
     rows = [facts_of(option, found.passes) for option in options]
     for row, option in zip(rows, options, strict=True):
@@ -58,8 +59,20 @@ def options_command(
     show("options", form, rows, (name, "default", "owner", "help"))
 
 
-def _in_section(option: OptionDeclaration, section: str | None) -> bool:
-    return section is None or option.category == section
+def _section(wanted: str, options: Iterable[OptionDeclaration]) -> str:
+    """Our name of a section; `UnknownNameError` where no option stands in it."""
+    from ge_core.errors import UnknownNameError, near_matches
+    from ge_core.passes.visibility import read_category
+
+    section = read_category(wanted)
+    there = sorted({option.category for option in options})
+    if section not in there:
+        raise UnknownNameError(
+            f"no options in section {wanted!r}",
+            near=near_matches(wanted, there),
+            hint="sections: " + ", ".join(there),
+        )
+    return section
 
 
 def facts_of(option: OptionDeclaration, passes: Iterable[PassDeclaration]) -> dict[str, Any]:

@@ -41,6 +41,16 @@ def test_a_section_by_our_name_and_by_ges(ge: Ge) -> None:
     assert names(ge, "--category", "debug") == names(ge, "--category", "Debug")
 
 
+def test_a_section_that_there_is_not(ge: Ge) -> None:
+    """An error with those there are, not an empty list."""
+    ran = ge("options", "--category", "memroy")
+    assert (2, "error GE00003: no options in section 'memroy'") == (
+        ran.code,
+        ran.err.splitlines()[0],
+    )
+    assert "  near: memory" in ran.err.splitlines()
+
+
 def test_show_says_what_an_option_is_at_each_level(ge: Ge) -> None:
     """Default by level, its value here, and who says so."""
     shown = ge("options", "show", "ge.topoSortingMode", "--format", "json").json
