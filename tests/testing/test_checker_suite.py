@@ -54,7 +54,8 @@ def test_a_marker_that_raises_is_named(run_suite: Any) -> None:
     """With the anchor that it raised on."""
     suite = checker_conformance(types=lambda t: t.add("CARELESS", marks=bad.careless), samples=2)
     failed = run_suite(suite).failed["test_markers_answer_for_every_anchor"]
-    assert "anchor type 'under_test.CARELESS' raised AttributeError on some@1" in failed
+    assert "anchor type 'under_test.CARELESS' raised AttributeError" in failed
+    assert "some@1" in failed
 
 
 def test_types_that_no_graph_has_are_asked_for(run_suite: Any) -> None:

@@ -68,7 +68,7 @@ test_a_good_rule_is_fine = trace_rule_conformance(step=good, **FEW)
         (
             answers_nodes,
             {"test_rules_answer_steps", "test_there_is_something_to_step_over"},
-            "trace.through(...)",
+            "trace.stop(...)",
         ),
         (circles, {"test_traces_end", "test_steps_stay_on_the_way_of_the_data"}, "in a circle"),
         (
