@@ -30,6 +30,8 @@ def index_lines(text: str) -> dict[Path, int]:
         heads = _HEADER.match(line) if begins else None
         if heads:
             header = _header(_parts(heads[2]), heads[1] == "[[", counts)
+            if heads[1] == "[[":
+                found.setdefault(header[:-1], number)
             found.setdefault(header, number)
             continue
         key = _KEY.match(line) if begins else None

@@ -47,8 +47,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ge_core.errors import GeError, InputFileError, PluginError, near_matches
 from ge_core.passes.overlay_conflicts import check_overlay
 from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
-from ge_core.passes.toml_lines import Path as TomlPath
-from ge_core.passes.toml_lines import index_lines, line_of
+from ge_core.toml_lines import Path as TomlPath
+from ge_core.toml_lines import index_lines, line_of
 
 if TYPE_CHECKING:
     from ge_core.passes.overlay_model import OverlayFile

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ge_core.passes.toml_lines import index_lines, line_of
+from ge_core.toml_lines import index_lines, line_of
 
 TEXT = '''\
 # [[add]] is not one
