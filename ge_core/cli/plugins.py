@@ -9,6 +9,8 @@ import click
 from ge_core.cli.common import output_format, print_json
 from ge_core.cli.tables import show
 
+SLOW: Final = 0.3
+"""Seconds of loading that are worth a word: every command that lists or compiles pays them."""
 COLUMNS: Final = ("name", "distribution", "version", "api", "status", "error")
 
 
@@ -27,6 +29,22 @@ def plugins_command(ctx: click.Context, /, form: str) -> None:
             click.echo(f"warning: {warning}", err=True)
 
 
+BRINGS: Final = ("name", "distribution", "version", "api", "status", "brings", "error")
+
+
+def _brings(row: dict[str, Any]) -> str | None:
+    """What a plugin registered, in a few words."""
+    counts: dict[str, int] = row["registered"]
+    return ", ".join(_counted(count, kind) for kind, count in counts.items()) or None
+
+
+def _counted(count: int, kind: str) -> str:
+    words = kind.replace("_", " ")
+    if count == 1:
+        words = "pass" if words == "passes" else words.removesuffix("s")
+    return f"{count} {words}"
+
+
 @plugins_command.command("doctor")
 @output_format
 @click.pass_context
@@ -42,12 +60,18 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
     plugins = load_plugins(config=find_config())
     rows: list[dict[str, Any]] = [candidate.to_json() for candidate in plugins.candidates]
     tracebacks = {f.candidate.name: f.traceback for f in plugins.failures.failures}
+    reports = {(r.candidate.name, r.candidate.distribution): r for r in plugins.reports}
     for row in rows:
+        report = reports.get((row["name"], row["distribution"]))
         row["traceback"] = tracebacks.get(row["name"]) if row["status"] == "failed" else None
+        row["seconds"] = None if report is None else report.seconds
+        row["registered"] = {} if report is None else report.registered
+        row["changes"] = [] if report is None else list(report.changes)
     drivers = check_drivers(COMMAND_GROUP)
     stale = stale_installations()
     pipelines = pipeline_problems(plugins.registries)
-    bad = any(row["status"] in ("failed", "incompatible", "duplicate") for row in rows)
+    bad = any(row["status"] in ("failed", "incompatible", "duplicate", "broken") for row in rows)
+    bad = bad or any(row["changes"] for row in rows)
     bad = bad or any(row["error"] for row in drivers) or bool(stale or pipelines)
     if form == "json":
         behind = [one.to_json() for one in stale]
@@ -61,7 +85,15 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
             }
         )
     else:
-        show("plugins", form, rows, COLUMNS)
+        show("plugins", form, [{**row, "brings": _brings(row)} for row in rows], BRINGS)
+        for row in rows:
+            for words in row["changes"]:
+                click.echo(f"{row['name']} ({row['distribution']} {row['version']}) {words}")
+            if row["seconds"] is not None and row["seconds"] > SLOW:
+                click.echo(
+                    f"{row['name']} ({row['distribution']} {row['version']}) takes "
+                    f"{row['seconds']:.1f} s to load; refer to heavy modules as 'module:Name'"
+                )
         click.echo()
         show("drivers", form, drivers, ("name", "group", "distribution", "version", "error"))
         for row in rows:

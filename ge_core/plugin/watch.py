@@ -31,20 +31,19 @@ class LoadWatch:
     @contextmanager
     def __call__(self) -> Iterator[None]:
         """Around one import or hook."""
-        state = ProcessState()
+        found: list[str] = []
         stream = _Noted(sys.stderr)
         start = perf_counter()
         try:
             with results_kept_apart(stream):
                 # Taken inside: the redirection is not the plugin's.
-                inner = ProcessState()
+                state = ProcessState()
                 try:
                     yield
                 finally:
-                    found = inner.put_back()
+                    found = state.put_back()
         finally:
             self.seconds += perf_counter() - start
-            state.put_back()
             if stream.written:
                 found.insert(0, "wrote to standard output, which went to standard error")
             self.changes += [words for words in found if words not in self.changes]

@@ -432,11 +432,17 @@ class PluginRecord(Record):
     api: str | None
     """The API that it is written for."""
     status: str
-    """indexed, loaded, failed, disabled, incompatible or duplicate."""
+    """indexed, loaded, failed, disabled, incompatible, duplicate or broken."""
     error: str | None
     """What is wrong with it."""
     traceback: str | None = None
-    """Of the failure; `ge plugins doctor` alone has it."""
+    """Of the failure; this and what follows `ge plugins doctor` alone has."""
+    seconds: float | None = None
+    """In its import and its hooks; null where none of its code ran. Differs from run to run."""
+    registered: dict[str, int] = Field(default_factory=dict)
+    """How many things it registered, by kind."""
+    changes: list[str] = Field(default_factory=list)
+    """What it changed in the process while it was loaded; all of it was put back."""
 
 
 class DriverRecord(Record):
