@@ -18,17 +18,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ge_core.ir import Graph
     from ge_core.memory import Plan
-    from ge_core.session import Result, compile, load, save
+    from ge_core.session.files import load, save
+    from ge_core.session.front import compile
+    from ge_core.session.result import Result
 
 __all__ = ["Graph", "Plan", "Result", "compile", "load", "save"]
 
 _HOMES = {
     "Graph": "ge_core.ir",
     "Plan": "ge_core.memory",
-    "Result": "ge_core.session",
-    "compile": "ge_core.session",
-    "load": "ge_core.session",
-    "save": "ge_core.session",
+    "Result": "ge_core.session.result",
+    "compile": "ge_core.session.front",
+    "load": "ge_core.session.files",
+    "save": "ge_core.session.files",
 }
 
 

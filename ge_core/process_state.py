@@ -4,6 +4,9 @@ Watched: working directory, environment variables, import path, recursion limit,
 signal handlers, sys.stdout and sys.stderr, exception hook, threads, and, where their modules are
 loaded, random, locale, warnings and the root logger. Not watched: what can't be read back (umask),
 attributes of foreign modules, state inside native libraries.
+
+Other threads of a program may change all of this rightfully, at any time. So only a process that is
+ours is watched: one that runs the command, or that has no other thread.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Final
 
 _SIGNALS: Final = tuple(
@@ -21,6 +26,24 @@ _SIGNALS: Final = tuple(
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGPIPE", "SIGUSR1", "SIGCHLD")
     if hasattr(signal, name)
 )
+
+
+_command: ContextVar[bool] = ContextVar("ge_command_runs", default=False)
+
+
+@contextmanager
+def command_runs() -> Iterator[None]:
+    """While the command runs, the process is its own."""
+    token = _command.set(True)
+    try:
+        yield
+    finally:
+        _command.reset(token)
+
+
+def is_ours() -> bool:
+    """Whether nobody but the kernel and its plugins can be changing the process now."""
+    return _command.get() or threading.active_count() == 1
 
 
 class ProcessState:

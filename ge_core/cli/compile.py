@@ -40,8 +40,8 @@ def compile_command(ctx: click.Context, /, model: Path, form: str, **flags: Any)
 
     from ge_core.passes.remarks import write_json_lines
     from ge_core.plugin.watch import results_kept_apart
-    from ge_core.session import compile
     from ge_core.session.files import check_output, check_places
+    from ge_core.session.front import compile
 
     set_up_logs(ctx)
     if flags["print_pipeline"]:

@@ -31,7 +31,7 @@ def convert_command(
     shapes: tuple[tuple[str, tuple[int, ...]], ...],
 ) -> int:
     """Read the graph file IN and write it as OUT; suffixes say in which formats."""
-    from ge_core.session import load, save
+    from ge_core.session.files import load, save
 
     set_up_logs(ctx)
     save(load(source, input_shapes=dict(shapes)), target, source_path=source)

@@ -7,7 +7,14 @@ from typing import Any, Final
 
 import click
 
-from ge_core.cli.common import compile_flags, output_format, print_json, requested, set_up_logs
+from ge_core.cli.common import (
+    compile_flags,
+    output_format,
+    print_json,
+    requested,
+    set_up_logs,
+    warn,
+)
 
 
 @click.command("explain")
@@ -21,15 +28,23 @@ def explain_command(
 ) -> int:
     """Say why each move, join and split of MODEL, or one NODE, stayed or went."""
     from ge_core.plugin.watch import results_kept_apart
-    from ge_core.session import compile
+    from ge_core.session.front import compile
 
     set_up_logs(ctx)
     with results_kept_apart():
         result = compile(model, prove=False, **requested(ctx, flags))
+    if form == "human":
+        warn(result.warnings)
     story = result.explain(node)  # a node that nothing was said of is an error in both forms
     if form == "json":
         remarks = result.finals() if node is None else result.remarks.of(node)
-        print_json({"schema": "ge-explain/1", "remarks": [r.to_json() for r in remarks]})
+        print_json(
+            {
+                "schema": "ge-explain/1",
+                "remarks": [remark.to_json() for remark in remarks],
+                "warnings": list(result.warnings),
+            }
+        )
     else:
         click.echo(story or "no moves, joins, splits or slices")
     return 0

@@ -10,6 +10,7 @@ import click
 
 from ge_core.cli.retired import present_arguments
 from ge_core.errors import GeError
+from ge_core.process_state import command_runs
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "compile": ("compile", "Load, optimise, plan, prove and write a model."),
@@ -125,7 +126,8 @@ def ge(ctx: click.Context, /, **settings: Any) -> None:
 def main(args: list[str] | None = None) -> NoReturn:
     """Run the command line; ends the process with the documented exit code."""
     try:
-        code = ge.main(args=args, prog_name="ge", standalone_mode=False)
+        with command_runs():
+            code = ge.main(args=args, prog_name="ge", standalone_mode=False)
     except GeError as error:
         click.echo(f"error {error.code}: {error}{_outdated(error)}", err=True)
         sys.exit(error.exit_code)

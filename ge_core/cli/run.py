@@ -7,7 +7,14 @@ from typing import Any, Final
 
 import click
 
-from ge_core.cli.common import compile_flags, output_format, print_json, requested, set_up_logs
+from ge_core.cli.common import (
+    compile_flags,
+    output_format,
+    print_json,
+    requested,
+    set_up_logs,
+    warn,
+)
 
 file_option = click.Path(dir_okay=False, path_type=Path)
 
@@ -38,12 +45,15 @@ def run_command(
 ) -> int:
     """Compile MODEL and execute it inside its planned arena."""
     from ge_core.plugin.watch import results_kept_apart
-    from ge_core.session import compile
     from ge_core.session.execution import execute, render, write_outputs
+    from ge_core.session.front import compile
 
     set_up_logs(ctx)
     with results_kept_apart():
-        result = compile(model, **requested(ctx, flags)).check_proof()
+        result = compile(model, **requested(ctx, flags))
+        if form == "human":
+            warn(result.warnings)
+        result.check_proof()
         outcome = execute(result, inputs=inputs, seed=seed, check=check, executor=executor)
         if outputs is not None:
             write_outputs(outputs, outcome)

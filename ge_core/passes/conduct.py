@@ -12,7 +12,7 @@ from ge_core.errors import PassError
 from ge_core.foreign import shortened
 from ge_core.passes.base import Pass
 from ge_core.passes.environment import Environment
-from ge_core.process_state import ProcessState
+from ge_core.process_state import ProcessState, is_ours
 
 MOST_NEW_NODES: Final = 100_000
 """A pass may add so many nodes to a small graph..."""
@@ -46,13 +46,13 @@ class Conduct:
         self._fixed = {name: getattr(env, name) for name in _FIXED}
         self._values = dict(env.options.values)
         self._depth = env.root.journal.depth
-        self._process = ProcessState()
+        self._process = ProcessState() if is_ours() else None
         count = sum(len(graph) for graph in env.root.all_graphs())
         env.root.limit_nodes(GROWTH * count + MOST_NEW_NODES)
 
     def check(self) -> None:
         """Raises `PassError` for the first thing that was not left alone; puts back all."""
-        problems = [*self._put_environment(), *self._put_journal(), *self._process.put_back()]
+        problems = [*self._put_environment(), *self._put_journal(), *self._put_process()]
         if problems:
             raise PassError("; ".join(problems), hint="a pass changes the graph and nothing else")
 
@@ -60,7 +60,10 @@ class Conduct:
         """For a pass that failed anyway: what it says comes first."""
         self._put_environment()
         self._put_journal()
-        self._process.put_back()
+        self._put_process()
+
+    def _put_process(self) -> list[str]:
+        return [] if self._process is None else self._process.put_back()
 
     def _put_environment(self) -> list[str]:
         env, found = self._env, []

@@ -13,7 +13,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from time import perf_counter
 from typing import TextIO
 
-from ge_core.process_state import ProcessState
+from ge_core.process_state import ProcessState, is_ours
 
 
 class LoadWatch:
@@ -35,6 +35,9 @@ class LoadWatch:
         stream = _Noted(sys.stderr)
         start = perf_counter()
         try:
+            if not is_ours():
+                yield
+                return
             with results_kept_apart(stream):
                 # Taken inside: the redirection is not the plugin's.
                 state = ProcessState()

@@ -1,8 +1,4 @@
-"""The Python front door: `load`, `compile`, `Result`."""
+"""The Python front door: `load`, `compile`, `Result`, which `ge_core` serves under their names.
 
-from ge_core.session.files import load, save
-from ge_core.session.front import compile
-from ge_core.session.request import CompileRequest
-from ge_core.session.result import Result
-
-__all__ = ["CompileRequest", "Result", "compile", "load", "save"]
+Nothing is imported here: listing what is installed needs `ge_core.session.kernel` alone.
+"""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Final, Protocol, Self
 
 from ge_core.errors import PluginError, UsageError
@@ -186,6 +187,7 @@ class Kernels:
 def _named(kernel: Kernel, entry: KernelEntry) -> Kernel:
     """A third party's kernel: what it raises, and answers that are none, name its package."""
 
+    @wraps(kernel)
     def compute(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
         with foreign(f"the kernel for {entry}", str(entry.owner)):
             answer = kernel(node, inputs, ctx)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from ge_core.session import Result
     from ge_core.session.kernel import Kernel
+    from ge_core.session.result import Result
     from ge_core.testing.throwaway import InstallPlugin
 
 CASE_SUFFIX = ".case.json"

@@ -8,7 +8,7 @@ import pytest
 
 from ge_core.api import Instrument, PassContext
 from ge_core.ir import load_graph_file, print_graph
-from ge_core.session import compile
+from ge_core.session.front import compile
 
 from .conftest import Ge
 

@@ -9,7 +9,7 @@ from ge_core.errors import InputFileError, OptionError
 from ge_core.ir import GraphBuilder
 from ge_core.ir.normalise import mem_type
 from ge_core.memory import PlanOptions
-from ge_core.session import compile as compile_graph
+from ge_core.session.front import compile as compile_graph
 
 ODD = ["\u0661", "\uff11", "\u00b2", "9" * 5000, "-1", "1.0", " 1", "+1", "1_0", ""]
 

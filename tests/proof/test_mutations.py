@@ -21,7 +21,7 @@ from ge_core.ir import Graph, Node, OutputAnchor, clone
 from ge_core.memory import Plan, PlanTensor
 from ge_core.ops import OpRegistry, scribbled_inputs, written_inputs
 from ge_core.proof import verify_compile
-from ge_core.session import compile as compile_graph
+from ge_core.session.front import compile as compile_graph
 from ge_core.tasks import Task, TaskList, generate_tasks
 from ge_core.testing import GraphKnobs, random_graph
 
