@@ -47,9 +47,15 @@ def is_ours() -> bool:
 
 
 class ProcessState:
-    """The state now; `put_back` restores it later and says what was changed meanwhile."""
+    """The state now; `put_back` restores it later and says what was changed meanwhile.
 
-    def __init__(self) -> None:
+    Args:
+        imports: whether that is watched too which modules change when they are imported (numpy adds
+            filters of warnings): registration modules are light, a pass may import what it needs.
+    """
+
+    def __init__(self, *, imports: bool = True) -> None:
+        self._imports = imports
         self._folder = _folder()
         self._environ = dict(os.environ)
         self._path = list(sys.path)
@@ -66,14 +72,16 @@ class ProcessState:
 
     def put_back(self) -> list[str]:
         """Restore everything; in words, what was found changed, in a fixed order."""
-        checks: tuple[Callable[[], str | None], ...] = (
+        always: tuple[Callable[[], str | None], ...] = (
             self._put_folder,
-            self._put_environ,
-            self._put_path,
             self._put_recursion,
             self._put_collector,
             self._put_handlers,
             self._put_streams,
+        )
+        at_import: tuple[Callable[[], str | None], ...] = (
+            self._put_environ,
+            self._put_path,
             self._put_excepthook,
             self._put_random,
             self._put_locale,
@@ -81,6 +89,7 @@ class ProcessState:
             self._put_logging,
             self._look_at_threads,
         )
+        checks = (*always, *at_import) if self._imports else always
         return [words for check in checks if (words := check()) is not None]
 
     def _put_folder(self) -> str | None:

@@ -46,7 +46,7 @@ class Conduct:
         self._fixed = {name: getattr(env, name) for name in _FIXED}
         self._values = dict(env.options.values)
         self._depth = env.root.journal.depth
-        self._process = ProcessState() if is_ours() else None
+        self._process = ProcessState(imports=False) if is_ours() else None
         count = sum(len(graph) for graph in env.root.all_graphs())
         env.root.limit_nodes(GROWTH * count + MOST_NEW_NODES)
 

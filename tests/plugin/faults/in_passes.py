@@ -191,6 +191,13 @@ WORK: Final = (
         alone=True,
     ),
     Fault(
+        "has a pass that imports a heavy module when it runs",
+        a_pass("import numpy; import logging; import locale"),
+        (),
+        "fine",
+        alone=True,
+    ),
+    Fault(
         "has a pass that prints to standard output",
         a_pass("print('hello')"),
         ("hello",),
