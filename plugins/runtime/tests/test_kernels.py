@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ge_core.api import GraphBuilder, OpTraits, TensorDesc
 from ge_runtime.defaults import default_kernels, default_ops
 from ge_runtime.dtypes import numpy_dtype
+from ge_runtime.machine import Machine
 from ge_runtime.reference import run_reference
 from ge_runtime.sources import make_feeds
 
@@ -224,3 +225,82 @@ def test_dynamic_outputs_take_open_dimensions_from_an_input() -> None:
     out = TensorDesc.make("float32", (-1, 3))
     (found,) = _outputs("Foo", A, outputs=[out])
     assert (2, 3) == found.shape
+
+
+@pytest.mark.parametrize(
+    ("op", "out", "attrs", "expected"),
+    [
+        ("Transpose", _f32(3, 2), {"perm": [1, 0]}, A.T),
+        ("TransposeD", _f32(3, 2), {"perm": [1, 0]}, A.T),
+        ("ExpandDims", _f32(1, 2, 3), {}, A.reshape(1, 2, 3)),
+        ("Flatten", _f32(6), {}, A.reshape(6)),
+        ("Squeeze", _f32(-1, 3), {}, A),
+    ],
+)
+def test_layout_ops_move_what_they_say(
+    op: str, out: TensorDesc, attrs: dict[str, Any], expected: Any
+) -> None:
+    """Transposes by their attribute, and the elements in the declared shape."""
+    (found,) = _outputs(op, A, outputs=[out], attrs=attrs)
+    assert expected.tolist() == found.tolist()
+
+
+def test_a_transpose_may_get_its_axes_as_an_input() -> None:
+    """As GE's Transpose does; TransposeD has the attribute."""
+    (found,) = _outputs("Transpose", A, np.array([1, 0], np.int32), outputs=[_f32(3, 2)])
+    assert A.T.tolist() == found.tolist()
+
+
+@pytest.mark.parametrize(
+    ("op", "values", "out", "expected"),
+    [
+        ("Log", [B + 1], _f32(2, 3), np.log(B + 1)),
+        ("Pow", [B + 1, A], _f32(2, 3), (B + 1) ** A),
+        ("Reciprocal", [B + 1], _f32(2, 3), 1 / (B + 1)),
+        ("Rsqrt", [B + 1], _f32(2, 3), 1 / np.sqrt(B + 1)),
+        ("LessEqual", [A, -A], TensorDesc.make("bool", (2, 3)), A <= -A),
+        ("Greater", [A, -A], TensorDesc.make("bool", (2, 3)), A > -A),
+        ("GreaterEqual", [A, -A], TensorDesc.make("bool", (2, 3)), A >= -A),
+        ("Equal", [A, -A], TensorDesc.make("bool", (2, 3)), A == -A),
+        ("NotEqual", [A, -A], TensorDesc.make("bool", (2, 3)), A != -A),
+    ],
+)
+def test_more_arithmetic(op: str, values: list[Any], out: TensorDesc, expected: Any) -> None:
+    """Single functions of numpy's."""
+    (found,) = _outputs(op, *values, outputs=[out])
+    assert (expected.dtype, repr(expected)) == (found.dtype, repr(found))
+
+
+def _stand_ins(op: str, attrs: dict[str, Any], *, constant: bool = False) -> dict[str, int]:
+    build = GraphBuilder()
+    feed = build.op("Const", outputs=[_f32(2, 3)]) if constant else build.data("x", (2, 3))
+    first = build.op(op, feed, attrs=attrs, outputs=[_f32(3, 2)])
+    second = build.op(op, feed, attrs=attrs, outputs=[_f32(3, 2)])
+    build.net_output(first, build.op("Add", first, second, outputs=[_f32(3, 2)]))
+    feeds = make_feeds(build.graph, OPS)
+    return run_reference(build.graph, feeds, ops=OPS).stand_ins
+
+
+def test_a_run_names_what_it_made_up() -> None:
+    """Ops without a kernel, and real ones whose attributes say nothing that can be done."""
+    assert {"SomeOp": 2} == _stand_ins("SomeOp", {})
+    assert {"Transpose": 2} == _stand_ins("Transpose", {})
+    assert {"Transpose": 2} == _stand_ins("Transpose", {"perm": [0, 0]})
+    assert {} == _stand_ins("Transpose", {"perm": [1, 0]})
+
+
+def test_constants_without_a_value_are_made_up() -> None:
+    """Their contents follow from their name."""
+    assert {"Const": 1} == _stand_ins("Transpose", {"perm": [1, 0]}, constant=True)
+
+
+def test_a_second_run_names_only_its_own() -> None:
+    """An executor that is used again starts anew."""
+    build = GraphBuilder()
+    build.net_output(build.op("SomeOp", build.data("x", (2, 3))))
+    machine = Machine(build.graph, OPS, default_kernels())
+    for _ in range(2):
+        machine.run(make_feeds(build.graph, OPS))
+        assert {"SomeOp": 1} == machine.stand_ins()
+    machine.start(make_feeds(build.graph, OPS))
+    assert {} == machine.stand_ins()

@@ -6,6 +6,7 @@ place there gets a buffer of its own. In the reference run everything has a buff
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -53,6 +54,7 @@ class Machine:
             where nobody asked for them.
         order: place of each task in the order that was asked for; None for the listed one.
         while_turns: turns after which a While of GE ends, whatever its condition says.
+        made_up: constants without a value of their own that the current run asked for.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Machine:
         self.order: Mapping[int, int] | None = None
         self.while_turns = WHILE_TURNS if graph.source == "ge" else loop_limit
         self.cells = Cells(self.graph, ops, self.region_of, self.initial)
+        self.made_up: dict[Node, None] = {}
         self._loop_limit = loop_limit
         self._feeds: Mapping[str, Any] = {}
         self._frames: dict[tuple[Call, str], Frame] = {}
@@ -94,11 +97,13 @@ class Machine:
         """
         self._feeds = feeds
         self.copies = CopyCounter()
+        self.made_up = {}
         if self.reads is not None:
             self.reads = {}
         for frame in self._frames.values():
             for step in frame.steps:
                 step.context.turn = 0
+                step.context.stood_in = False
         self.cells.reset()
         if self.layout is not None:
             self.layout.pools.reset()
@@ -154,6 +159,13 @@ class Machine:
             hint="raise loop_limit, if it is meant to run that long",
         )
 
+    def stand_ins(self) -> dict[str, int]:
+        """Op types whose outputs the last run made up, and how many nodes of each."""
+        nodes = dict(self.made_up)
+        for frame in self._frames.values():
+            nodes.update((step.node, None) for step in frame.steps if step.context.stood_in)
+        return dict(sorted(Counter(node.op for node in nodes).items()))
+
     # ---- memory --------------------------------------------------------------------------------
 
     def frame(self, graph: Graph, step: Step) -> Frame:
@@ -197,6 +209,8 @@ class Machine:
             return copied(fed(node, self._feeds, self.kernels))
         if kind == "variable" and node.name in self._feeds:
             return copied(fed(node, self._feeds, self.kernels))
+        if kind == "constant" and node.value is None:
+            self.made_up[node] = None
         value = stored(node, self.kernels)
         if kind == "constant" and self.is_reference and isinstance(value, np.ndarray):
             # What writes a constant gets a copy, see `operate`.

@@ -27,6 +27,8 @@ class RunResult:
         pool_bytes: size of every pool.
         unplanned: tensors that had run-time buffers of their own, and the most bytes each held.
         reads: digests of what nodes read, where asked for.
+        stand_ins: op types whose outputs were made up, as nothing says how they are computed, and
+            how many nodes of each; constants without a value among them.
     """
 
     outputs: dict[str, Any]
@@ -40,6 +42,7 @@ class RunResult:
     pool_bytes: dict[str, int] = field(default_factory=dict)
     unplanned: dict[str, int] = field(default_factory=dict)
     reads: Reads | None = None
+    stand_ins: dict[str, int] = field(default_factory=dict)
 
     @property
     def unplanned_bytes(self) -> int:
@@ -78,4 +81,5 @@ def collect(machine: Machine, root: Frame) -> RunResult:
         if layout is None
         else {cell.name: cell.bytes for cell in machine.cells.in_use()},
         reads=machine.reads,
+        stand_ins=machine.stand_ins(),
     )

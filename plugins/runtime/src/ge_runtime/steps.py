@@ -26,6 +26,8 @@ class Context:
     aliases: Mapping[int, int]
     turn: int = 0
     """How often the node instance ran before."""
+    stood_in: bool = False
+    """Whether the stand-in has computed it in this run."""
 
     @property
     def seed(self) -> int:

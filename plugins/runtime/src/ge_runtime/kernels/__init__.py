@@ -18,6 +18,10 @@ _LAYOUT: Final = (
     ("split", ("Split", "SplitV"), "ge"),
     ("cut", ("Slice", "SliceD"), "ge"),
 )
+_SHAPES: Final = (
+    ("transpose", ("Transpose", "TransposeD")),
+    ("reshape", ("Reshape", "Squeeze", "Unsqueeze", "ExpandDims", "Flatten", "FlattenV2")),
+)
 _ARITHMETIC: Final = (
     ("relu", ("Relu",)),
     ("add", ("Add", "AddV2")),
@@ -30,9 +34,18 @@ _ARITHMETIC: Final = (
     ("maximum", ("Maximum",)),
     ("minimum", ("Minimum",)),
     ("less", ("Less",)),
+    ("less_equal", ("LessEqual",)),
+    ("greater", ("Greater",)),
+    ("greater_equal", ("GreaterEqual",)),
+    ("equal", ("Equal",)),
+    ("not_equal", ("NotEqual",)),
     ("absolute", ("Abs",)),
     ("exp", ("Exp",)),
+    ("log", ("Log",)),
     ("neg", ("Neg",)),
+    ("power", ("Pow",)),
+    ("reciprocal", ("Reciprocal",)),
+    ("rsqrt", ("Rsqrt",)),
     ("sigmoid", ("Sigmoid",)),
     ("sqrt", ("Sqrt",)),
     ("square", ("Square",)),
@@ -46,13 +59,21 @@ _STORES: Final = (
 )
 
 
+_OWN: Final[tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]] = (
+    ("shapes", _SHAPES),
+    ("arithmetic", _ARITHMETIC),
+    ("stores", _STORES),
+)
+"""Modules for graphs from GE alone: functions, and the ops that each computes."""
+
+
 def register(kernels: Kernels) -> None:
     """Add the built-in kernels, and the stand-in for every other op of GE."""
     for function, ops, source in _LAYOUT:
         for op in ops:
             kernels.add(op, f"ge_runtime.kernels.layout:{function}", source=source)
-    for module, table in (("arithmetic", _ARITHMETIC), ("stores", _STORES)):
-        for function, ops in table:
-            for op in ops:
+    for module, table in _OWN:
+        for function, names in table:
+            for op in names:
                 kernels.add(op, f"ge_runtime.kernels.{module}:{function}", source="ge")
     kernels.fallback("ge", "ge_runtime.kernels.standin:compute")

@@ -110,6 +110,26 @@ def neg(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
     return _elementwise(node, inputs, ctx, 1, np.negative)
 
 
+def log(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """The natural logarithm."""
+    return _elementwise(node, inputs, ctx, 1, np.log)
+
+
+def power(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """The first to the power of the second; of integers the stand-in's for negative powers."""
+    return _elementwise(node, inputs, ctx, 2, np.power)
+
+
+def reciprocal(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """1 / x; of integers the stand-in's."""
+    return _elementwise(node, inputs, ctx, 1, lambda x: np.divide(np.ones((), x.dtype), x))
+
+
+def rsqrt(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """1 / sqrt(x)."""
+    return _elementwise(node, inputs, ctx, 1, lambda x: np.divide(np.ones((), x.dtype), np.sqrt(x)))
+
+
 def sigmoid(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
     """1 / (1 + exp(-x)), in the input's own type."""
 
@@ -150,6 +170,31 @@ def add_n(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
 def less(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
     """Whether the first is smaller, element by element."""
     return _elementwise(node, inputs, ctx, 2, np.less)
+
+
+def less_equal(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """Whether the first is not larger, element by element."""
+    return _elementwise(node, inputs, ctx, 2, np.less_equal)
+
+
+def greater(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """Whether the first is larger, element by element."""
+    return _elementwise(node, inputs, ctx, 2, np.greater)
+
+
+def greater_equal(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """Whether the first is not smaller, element by element."""
+    return _elementwise(node, inputs, ctx, 2, np.greater_equal)
+
+
+def equal(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """Whether two are equal, element by element."""
+    return _elementwise(node, inputs, ctx, 2, np.equal)
+
+
+def not_equal(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
+    """Whether two differ, element by element."""
+    return _elementwise(node, inputs, ctx, 2, np.not_equal)
 
 
 def mat_mul(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from ge_core.api import KernelContext, Node, TensorDesc
 from ge_runtime.dtypes import Array, Bytes, from_storage, numpy_dtype, sub_byte_bits, to_storage
+from ge_runtime.steps import Context
 from ge_runtime.values import feed_digest
 
 # Where and when a node runs, and how its memory is laid out: nothing that its values depend on.
@@ -51,7 +52,12 @@ _MIX_B: Final = np.uint64(0x94D049BB133111EB)
 
 
 def compute(node: Node, inputs: list[Any], ctx: KernelContext) -> Sequence[Any]:
-    """Outputs of any op; inputs that it writes in place get such contents as well."""
+    """Outputs of any op; inputs that it writes in place get such contents as well.
+
+    The run's result names the nodes that got such outputs.
+    """
+    if isinstance(ctx, Context):
+        ctx.stood_in = True
     state = hashlib.blake2b(digest_size=8)
     state.update(node.op.encode())
     for name in sorted(node.attrs):
