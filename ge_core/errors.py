@@ -20,10 +20,15 @@ class GeError(Exception):
         near: names that exist and look alike.
         owner: package and version that the failing thing belongs to.
         hint: what to do about it.
+
+    Attributes:
+        where: the line of somebody else's code that raised, `at casts.py:9 in run`; None where
+            nothing of the kind is known.
     """
 
     code = "GE00000"
     exit_code = 1
+    where: str | None = None
 
     def __init__(
         self,
@@ -45,6 +50,8 @@ class GeError(Exception):
             lines.append("  near: " + ", ".join(self.near))
         if self.owner:
             lines.append("  owner: " + self.owner)
+        if self.where:
+            lines.append("  " + self.where)
         if self.hint:
             lines.append("  " + self.hint)
         return "\n".join(lines)

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias, TypeGuard
 
 from ge_core.analysis.interface import Interfaces
 from ge_core.errors import PassError, PluginError
-from ge_core.foreign import in_words
+from ge_core.foreign import in_words, located
 from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor
 from ge_core.ops import OpRegistry
 from ge_core.registry import NOBODY, Entry, Owner, Registry
@@ -135,10 +135,11 @@ class TraceRule:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise PassError(
+            failure = PassError(
                 f"trace rule for {self.op!r} {in_words(error)} (asked about {output!r})",
                 owner=str(self.owner),
-            ) from error
+            )
+            raise located(failure, error) from error
         if step is not None and not _is_step(step, output):
             raise PassError(
                 f"trace rule for {self.op!r} answered {step!r} at {output!r}",

@@ -9,7 +9,7 @@ from types import TracebackType
 import click
 
 from ge_core.errors import GeError
-from ge_core.foreign import in_words
+from ge_core.foreign import in_words, located
 
 SHOW = "GE_TRACEBACK"
 """Set to 1, the traceback of such an exception is printed too."""
@@ -30,6 +30,7 @@ def report(error: Exception) -> int:
         said = GeError(
             f"plugin code ({what}) {in_words(error)}", owner=owner, hint=f"{SHOW}=1 shows where"
         )
+        located(said, error)
     click.echo(f"error {said.code}: {said}", err=True)
     return 1 if owner is None else 4
 

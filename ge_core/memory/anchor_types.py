@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ge_core.errors import PassError, PluginError
-from ge_core.foreign import in_words
+from ge_core.foreign import in_words, located
 from ge_core.ir import InputAnchor, OutputAnchor
 from ge_core.registry import NOBODY, Entry, Owner, Registry
 
@@ -40,10 +40,11 @@ class AnchorType:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise PassError(
+            failure = PassError(
                 f"anchor type {self.name!r} {in_words(error)} (asked about {anchor!r})",
                 owner=str(self.owner),
-            ) from error
+            )
+            raise located(failure, error) from error
 
 
 class AnchorTypeRegistry(Registry[AnchorType]):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeAlias
 
 from ge_core.errors import PassError, PluginError
-from ge_core.foreign import foreign, in_words
+from ge_core.foreign import foreign, in_words, located
 from ge_core.registry import NOBODY, Owner, check_open, resolve_reference
 
 CheckFunction: TypeAlias = Callable[[Any, Any, Any], Any]
@@ -47,10 +47,11 @@ class PairRule:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise PassError(
+            failure = PassError(
                 f"checker for {' and '.join(self.types)} {in_words(error)}",
                 owner=str(self.owner),
-            ) from error
+            )
+            raise located(failure, error) from error
 
 
 class CheckerRegistry:

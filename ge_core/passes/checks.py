@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ge_core.errors import GraphError, PassError
+from ge_core.foreign import brief, located
 from ge_core.ir import Node, structural_hash, verify
 from ge_core.passes.analyses import Analysis, comparison
 from ge_core.passes.base import AnalysisPass, Pass
@@ -87,10 +88,11 @@ class PreserveAudit:
             try:
                 right = same(kept, make())
             except Exception as error:
-                raise PassError(
-                    f"analysis {name!r} can't be compared: {type(error).__name__}: {error}",
+                failure = PassError(
+                    f"analysis {name!r} can't be compared: {brief(error)}",
                     owner=None if declared is None else str(declared.owner),
-                ) from error
+                )
+                raise located(failure, error) from error
             if not right:
                 raise PassError(
                     f"says that it preserves {name!r}, which is wrong after its edits",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ge_core.errors import GraphError, PassError
+from ge_core.foreign import brief, located
 from ge_core.ir import Graph, structural_hash
 from ge_core.passes.claim_plan import ClaimPlan, Step
 from ge_core.passes.claims import Breach, Claim
@@ -188,11 +189,11 @@ class ClaimWatch:
             raise
         except BaseException as error:
             # SystemExit too: a check must not end the process.
-            words = f"{type(error).__name__}: {error}"
-            raise PassError(
-                f"the {what} of claim {claim.name!r} failed {when}: {words}",
+            failure = PassError(
+                f"the {what} of claim {claim.name!r} failed {when}: {brief(error)}",
                 owner=str(claim.owner),
-            ) from error
+            )
+            raise located(failure, error) from error
         if self._root.version != version or (self._audit and structural_hash(self._root) != before):
             raise PassError(
                 f"the {what} of claim {claim.name!r} edited the graph {when}",

@@ -35,6 +35,7 @@ class PassContext:
         declaration: of the running pass.
         counters: what the pass has counted in this run.
         after_subgraphs: whether a node pass visits a node for the second time, after its subgraphs.
+        visiting: the node that a node pass looks at; the context of the root graph knows it.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class PassContext:
         self.declaration = declaration
         self.graph = graph
         self.after_subgraphs = False
+        self.visiting: Node | None = None
         self.counters = counters or Counters(
             declaration.counters, declaration.name, str(declaration.owner)
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from ge_core.errors import PassError, PluginError
-from ge_core.foreign import in_words
+from ge_core.foreign import in_words, located
 from ge_core.ir import Graph
 from ge_core.passes.codes import Code, CodeSpec, read_codes
 from ge_core.passes.remarks import Hint
@@ -55,10 +55,11 @@ class DeleteRule:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise PassError(
+            failure = PassError(
                 f"delete rule {self.name!r} {in_words(error)}",
                 owner=str(self.owner),
-            ) from error
+            )
+            raise located(failure, error) from error
         if answer is not None and not isinstance(answer, Keep):
             raise PassError(
                 f"delete rule {self.name!r} answered {answer!r}",

@@ -8,6 +8,7 @@ from itertools import groupby
 from time import perf_counter
 
 from ge_core.errors import GeError, LimitExceeded, PassError
+from ge_core.foreign import brief, located
 from ge_core.ir import Graph, Node, clone
 from ge_core.passes.base import AnalysisPass, GraphPass, NodePass, Pass
 from ge_core.passes.checks import (
@@ -213,7 +214,9 @@ class PassManager:
             # SystemExit too: a pass must not end the process, and its edits are undone already.
             env.remarks.take_back(mark)
             env.analyses.drop()
-            failure = _named(error, step)
+            failure = located(_named(error, step), error)
+            if failure.where is not None and ctx.visiting is not None:
+                failure.where += f", visiting {ctx.visiting.name!r} ({ctx.visiting.op})"
             self._tell(failure, lambda instrument: instrument.pass_failed(ctx, failure))
             if failure is error:
                 raise
@@ -295,7 +298,9 @@ def _walk(work: NodePass, ctx: PassContext) -> None:
             known = PassContext(ctx.environment, ctx.declaration, graph, walk, ctx.counters)
             contexts[graph] = known
         known.after_subgraphs = after_subgraphs
+        ctx.visiting = node
         check_answer(work, work.visit(node, known))
+        ctx.visiting = None
 
     def warn(text: str) -> None:
         declaration = ctx.declaration
@@ -317,7 +322,7 @@ def _named(error: BaseException, step: Scheduled) -> GeError:
     if isinstance(error, PassError):
         text = f"pass {step.name!r} {error.message}"
         return PassError(text, near=error.near, owner=owner, hint=error.hint)
-    words = error.message if isinstance(error, GeError) else f"{type(error).__name__}: {error}"
+    words = error.message if isinstance(error, GeError) else brief(error)
     hint = error.hint if isinstance(error, GeError) else None
     near = error.near if isinstance(error, GeError) else ()
     return PassError(f"pass {step.name!r} failed: {words}", near=near, owner=owner, hint=hint)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ge_core.digits import whole_number
 from ge_core.errors import OptionError, PassError, PluginError
-from ge_core.foreign import shortened
+from ge_core.foreign import brief, located, shortened
 from ge_core.passes.levels import ALWAYS, Level, WorkingLevel
 from ge_core.passes.visibility import (
     EVERYWHERE,
@@ -108,7 +108,8 @@ class OptionDeclaration:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # a plugin may raise anything, SystemExit included
-            raise self._bad_checker(f"raised {type(error).__name__}: {error}", value) from error
+            failure = self._bad_checker(f"raised {brief(error)}", value)
+            raise located(failure, error) from error
         if answer is not None and not isinstance(answer, str):
             raise self._bad_checker(f"answered {answer!r}, which is neither text nor None", value)
         # GE has words for a checker that refuses without a reason, and so have we.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ge_core.errors import GeError, PluginError
-from ge_core.foreign import in_words, shortened
+from ge_core.foreign import in_words, located, shortened
 from ge_core.passes.instruments import (
     CompileEnded,
     CompileStarted,
@@ -50,11 +50,12 @@ class WatchingPlugin:
             raise
         except BaseException as error:
             words = error.message if isinstance(error, GeError) else f"it {in_words(error)}"
-            raise PluginError(
+            failure = PluginError(
                 f"plugin {self.candidate.name!r} failed in {hook}: {words}",
                 owner=str(self.candidate.owner),
                 hint=f"GE_DISABLE_PLUGINS={self.candidate.name} runs without it",
-            ) from error
+            )
+            raise located(failure, error) from error
         if root is not None and root.version != version:
             # No check of a pass would see it, and the next pass would be blamed.
             raise PluginError(

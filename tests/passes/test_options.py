@@ -148,8 +148,10 @@ def test_a_broken_checker_is_its_owners_fault(checker: Any, says: str) -> None:
     assert [
         f"the checker of option 'acme.width' {says} (asked about '5')",
         "  owner: acme-casts 1.0",
+        *([] if raised.value.where is None else ["  " + raised.value.where]),
         "  a checker answers why a text is no value, or None where it is one",
     ] == str(raised.value).splitlines()
+    assert (raised.value.where is None) == says.startswith("answered")
     assert "E13028" == raised.value.code
 
 
