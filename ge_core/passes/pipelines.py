@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from ge_core.errors import GeError, PluginError, UnknownNameError, near_matches
+from ge_core.errors import GeError, PluginError, UnknownNameError, UsageError, near_matches
 from ge_core.passes.levels import Level, LevelRegistry, contested_error
 from ge_core.passes.overlay_conflicts import check_overlay
 from ge_core.passes.overlay_files import (
@@ -236,8 +236,8 @@ class PipelineRegistry(Registry[Pipeline | PackagedOverlay]):
         """The entries that may be given as a level, unread ones included."""
         return (e for e in self.entries() if not isinstance(e.value, PipelineText))
 
-    def select(self, wanted: str, warn: list[str] | None = None) -> NamedPipeline:
-        """The pipeline of that name, in that `.toml` file, or that text.
+    def select(self, wanted: str | Path | Pipeline, warn: list[str] | None = None) -> NamedPipeline:
+        """The pipeline of that name, in that `.toml` file, or that text; values are themselves.
 
         Args:
             warn: where a warning about an old name goes.
@@ -245,9 +245,16 @@ class PipelineRegistry(Registry[Pipeline | PackagedOverlay]):
         Raises:
             InputFileError: the file is malformed.
             UnknownNameError: no such pipeline.
-            UsageError: the text is malformed.
+            UsageError: the text is malformed, or a value contradicts itself.
             PluginError: several packages claim the name, or its file can't be read.
         """
+        if isinstance(wanted, PipelineText):
+            return NamedPipeline(TEXT, wanted, GIVEN)
+        if isinstance(wanted, Overlay):
+            check_overlay(wanted)
+            return NamedPipeline(wanted.name, self._free(wanted), wanted.origin or GIVEN)
+        if isinstance(wanted, Path):
+            return self._file(wanted)
         name, warning = self.current(wanted)
         if warning is not None and warn is not None:
             warn.append(warning)
@@ -257,12 +264,24 @@ class PipelineRegistry(Registry[Pipeline | PackagedOverlay]):
         if name in self.contested:
             raise self.unknown(name)
         if wanted.endswith(".toml"):
-            overlay = read_overlay_file(Path(wanted))
-            return NamedPipeline(overlay.name, overlay, wanted)
+            return self._file(Path(wanted))
         near = near_matches(wanted, self.names(), count=1)
         if near and wanted.casefold() == near[0].casefold():
             raise UnknownNameError(f"no pipeline {wanted!r}", near=near)
         return NamedPipeline(TEXT, parse_pipeline(wanted), GIVEN)
+
+    def _file(self, path: Path) -> NamedPipeline:
+        overlay = self._free(read_overlay_file(path))
+        return NamedPipeline(overlay.name, overlay, str(path))
+
+    def _free(self, overlay: Overlay) -> Overlay:
+        """The overlay, unless it is called like a level."""
+        if overlay.name in set(Level) or overlay.name in self.levels:
+            raise UsageError(
+                f"{overlay.shown}: {overlay.name!r} is a level's name, which no pipeline can have",
+                hint="give it another name; base says which level it stands on",
+            )
+        return overlay
 
 
 def _check_name(kind: str, name: object) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from ge_core.errors import OptionError, PluginError, UsageError
 from ge_core.passes.claim_plan import ClaimPlanner
 from ge_core.passes.given_options import unread_options
 from ge_core.passes.ordering import arrange, resolve
+from ge_core.passes.overlay_layers import layers_of
 from ge_core.passes.overlay_plan import Adjusted, adjust
 from ge_core.passes.overlays import Overlay
 from ge_core.passes.pass_names import unknown_pass, without_prefix
 from ge_core.passes.pipeline_text import PipelineText
-from ge_core.passes.pipelines import NamedPipeline
-from ge_core.passes.precedence import LEVEL, Because, Decision, Settings, Source, settle
+from ge_core.passes.pipelines import NamedPipeline, Pipeline
+from ge_core.passes.precedence import ARGUMENTS, LEVEL, Because, Decision, Settings, Source, settle
 from ge_core.passes.registry import PassDeclaration
 from ge_core.passes.schedule import Catalog as Catalog
 from ge_core.passes.schedule import Schedule as Schedule
@@ -29,7 +31,7 @@ NOT_WRITTEN: Final = "not written in the pipeline"
 def plan_passes(
     catalog: Catalog,
     sources: Sequence[Source] = (),
-    pipeline: str | NamedPipeline | None = None,
+    pipeline: str | Path | Pipeline | NamedPipeline | None = None,
     *,
     exact: bool = False,
     fallback: NamedPipeline | None = None,
@@ -37,7 +39,8 @@ def plan_passes(
     """Decide what runs.
 
     Args:
-        pipeline: a pipeline's name, file or text; also found where the level names an overlay.
+        pipeline: a pipeline's name, file or text, or its value; also found where the level names
+            an overlay.
         exact: run what a pipeline text says and nothing else, required passes included.
         fallback: the pipeline where none is given, as a pipeline or as the level.
 
@@ -46,15 +49,19 @@ def plan_passes(
         PluginError: constraints of passes contradict each other, or a needed one is missing.
     """
     warnings: list[str] = []
-    named = pipeline
-    if isinstance(named, str):
-        named = catalog.pipelines.select(named, warnings)
+    named: NamedPipeline | None = None
+    if isinstance(pipeline, NamedPipeline):
+        named = pipeline
+    elif pipeline is not None:
+        named = catalog.pipelines.select(pipeline, warnings)
     if named is None:
         level, named = _by_level(catalog, sources, warnings)
         if named is not None:
             # The level is what the overlay stands on: it says so itself.
             sources = [_without_level(source, level) for source in sources]
         named = named or fallback
+    else:
+        sources = [_with_base_level(catalog, source, named) for source in sources]
     adjusted = adjust(catalog.passes, catalog.pipelines, named)
     settings = settle(
         [*sources, *adjusted.sources],
@@ -74,6 +81,7 @@ def plan_passes(
         declarations=tuple(adjusted.declarations),
         pipeline=settings.level.name if named is None else named.name,
         target=adjusted.target,
+        named=named,
         warnings=tuple(
             dict.fromkeys(
                 [
@@ -107,6 +115,31 @@ def _by_level(
             " give it as the pipeline",
         )
     return level, named
+
+
+def _with_base_level(catalog: Catalog, source: Source, named: NamedPipeline) -> Source:
+    """A source whose level is an overlay, under another pipeline: the level that it stands on.
+
+    Raises:
+        UsageError: the arguments name both.
+    """
+    pipelines = catalog.pipelines
+    level = str(source.options.get(LEVEL, ""))
+    if pipelines.levels.current(level)[0] in pipelines.levels:
+        return source
+    name = pipelines.current(level)[0]
+    if name not in pipelines or not isinstance(pipelines.get(name), Overlay):
+        return source
+    overlay = pipelines.get(name)
+    assert isinstance(overlay, Overlay)
+    base = layers_of(pipelines, overlay).level
+    if source.name == ARGUMENTS:
+        raise UsageError(
+            f"level {level!r} is a pipeline ({overlay.shown}), and so is {named.name!r}:"
+            " one of them can run",
+            hint=f"given by: {source.given(LEVEL)}\n  the level that {level} stands on: {base}",
+        )
+    return replace(source, options={**source.options, LEVEL: base})
 
 
 def _without_level(source: Source, level: str) -> Source:

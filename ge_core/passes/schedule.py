@@ -12,10 +12,11 @@ from ge_core.passes.levels import WorkingLevel
 from ge_core.passes.options import OptionRegistry, OptionValues
 from ge_core.passes.pass_options import changed_options
 from ge_core.passes.pipeline_text import PassUse, PipelineText, Repeat
-from ge_core.passes.pipelines import PipelineRegistry
+from ge_core.passes.pipelines import NamedPipeline, PipelineRegistry
 from ge_core.passes.precedence import Decision
 from ge_core.passes.registry import PassDeclaration, PassRegistry
 from ge_core.passes.stages import Place
+from ge_core.targets import Target
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,10 @@ class Schedule:
     Attributes:
         decisions: of every registered pass, by name.
         declarations: every registered pass, as the pipeline has it, by name.
-        target: the target that the pipeline asks for.
+        target: the target that the pipeline asks for; of a request, `device` as it was given.
         pipeline: the name of the pipeline in force; the level's where none was given.
+        named: that pipeline; None where a level is in force.
+        device: the target in force, once a request is known.
         claims: what the passes rely on, establish, invalidate and preserve.
     """
 
@@ -76,6 +79,8 @@ class Schedule:
     target: str | None = None
     warnings: tuple[str, ...] = ()
     claims: ClaimPlan = field(default_factory=ClaimPlan)
+    named: NamedPipeline | None = None
+    device: Target | None = None
 
     def text(self) -> PipelineText:
         """The schedule as a pipeline: it runs the same passes in the same order."""

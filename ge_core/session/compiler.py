@@ -95,12 +95,12 @@ class _Compile:
         self.source_path = source_path
         self.seconds = Seconds(load=load_seconds)
         self.schedule = schedule_for(kernel, request)
-        old_names: list[str] = []
-        self.target = kernel.target(request.target or self.schedule.target, old_names.append)
+        assert self.schedule.device is not None
+        self.target = self.schedule.device
         self.env = kernel.environment(graph, self.schedule, self.target)
         self.env.kept = kept
         self.planner = Planner(kernel, self.target, self.schedule, request)
-        for warning in (*old_names, *self.planner.warnings, *doubts(graph, kernel.ops)):
+        for warning in (*self.planner.warnings, *doubts(graph, kernel.ops)):
             self.env.warn(warning)
         self.plan: Plan | None = None
         self.tasks: TaskList | None = None

@@ -9,11 +9,14 @@ from typing import Literal
 
 from ge_core.ir import Graph, clone
 from ge_core.passes.instruments import Instrument
+from ge_core.passes.overlays import Overlay
+from ge_core.passes.pipeline_text import PipelineText
 from ge_core.session.compiler import Compiler
 from ge_core.session.files import apply_input_shapes, load
 from ge_core.session.kernel import default_kernel
 from ge_core.session.request import CompileRequest
 from ge_core.session.result import Result
+from ge_core.targets import Target
 
 
 def compile(
@@ -24,8 +27,8 @@ def compile(
     options: Mapping[str, str] | None = None,
     enable: Sequence[str] = (),
     disable: Sequence[str] = (),
-    pipeline: str | None = None,
-    target: str | None = None,
+    pipeline: str | Path | Overlay | PipelineText | None = None,
+    target: str | Path | Target | None = None,
     assigner: str | None = None,
     objective: Literal["copies", "peak"] | None = None,
     verify_each: bool = False,
@@ -45,8 +48,8 @@ def compile(
         input_shapes: shapes of inputs whose file leaves dimensions open.
         options: texts by option name.
         enable, disable: passes to switch.
-        pipeline: a pipeline's text, name or TOML file.
-        target: a device's name or TOML file; `generic` by default.
+        pipeline: a pipeline's text, name or TOML file, or its value.
+        target: a device's name or TOML file, or its value; `generic` by default.
         assigner: a memory assigner's name; `best` by default.
         objective: `copies` may take a higher peak than level O1's; `peak`, the default, never does.
         verify_each, audit: check the graph, and how passes edit it, after every pass.

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ge_core.config import ProjectConfig, config_stamps, find_config
+from ge_core.errors import GeError, InputFileError
 from ge_core.ir import Graph
 from ge_core.memory.assigners import AssignerRegistry
 from ge_core.ops import OpRegistry
 from ge_core.passes.environment import Environment
 from ge_core.passes.instruments import Instrument
 from ge_core.passes.planning import Catalog, Schedule
-from ge_core.passes.precedence import ENVIRONMENT, PROJECT, Source
+from ge_core.passes.precedence import ENVIRONMENT, LEVEL, PROJECT, Source
 from ge_core.plugin.loading import LoadedPlugins, load_plugins
 from ge_core.plugin.registries import Registries
 from ge_core.targets import GENERIC, Target
@@ -62,15 +63,33 @@ class Kernel:
         """The plugins' instrument hooks."""
         return [self.plugins.instrument()]
 
-    def target(self, name_or_file: str | None, warn: Callable[[str], None] | None = None) -> Target:
+    def target(
+        self,
+        wanted: Target | Path | str | None,
+        warn: Callable[[str], None] = lambda _: None,
+    ) -> Target:
         """A target by name or TOML file; the configured one, or `generic`, for None.
 
         Args:
             warn: is told when the name is an old one.
+
+        Raises:
+            UnknownNameError: no such target; says where it is configured.
+            InputFileError: the file can't be read as a target.
         """
-        name = name_or_file or self.config.target or GENERIC.name
         targets = self.registries.targets
-        return targets.select(name) if warn is None else targets.select(name, warn)
+        if isinstance(wanted, Target):
+            return wanted
+        if isinstance(wanted, Path):
+            return targets.read_file(wanted, warn)
+        if wanted is not None:
+            return targets.select(wanted, warn)
+        try:
+            return targets.select(self.config.target or GENERIC.name, warn)
+        except GeError as error:
+            said = f"given by: {self.config.file}: target"
+            error.hint = "\n  ".join(filter(None, [said, error.hint]))
+            raise
 
     def environment(self, graph: Graph, schedule: Schedule, target: Target) -> Environment:
         """What the passes of one compile share."""
@@ -147,7 +166,14 @@ def _project(config: ProjectConfig) -> list[Source]:
         return []
     options = config.options()
     if config.level is not None:
-        options.setdefault("ge.oo.level", config.level)
+        written = options.setdefault(LEVEL, config.level)
+        if written != config.level:
+            raise InputFileError(
+                f"{config.level!r} is the level here, and {written!r} by {LEVEL} in set",
+                file=str(config.file),
+                field="level",
+                hint="leave out one of them",
+            )
     return [
         Source(
             PROJECT,

@@ -13,13 +13,19 @@ from ge_core.passes.options import NOBODY_SET
 from ge_core.passes.overlays import Overlay
 from ge_core.passes.pass_options import changed_options
 from ge_core.passes.pipeline_text import PassUse, PipelineText, print_pipeline_use, print_word
-from ge_core.passes.pipelines import PackagedOverlay, PipelineRegistry
+from ge_core.passes.pipelines import (
+    GIVEN,
+    TEXT,
+    NamedPipeline,
+    PackagedOverlay,
+    PipelineRegistry,
+)
 from ge_core.passes.planning import NOT_WRITTEN, Schedule, Scheduled
 from ge_core.passes.precedence import LEVEL
 from ge_core.registry import Owner, kernel_owner
 from ge_core.session.kernel import Kernel
 from ge_core.session.request import CompileRequest
-from ge_core.session.scheduling import schedule_for
+from ge_core.session.scheduling import CONFIGURED, schedule_for
 
 NOBODYS: Final = "-"
 
@@ -95,7 +101,7 @@ class Shown:
             "kind": self.kind,
             "origin": self.origin,
             "level": schedule.level.name,
-            "target": schedule.target,
+            "target": self.target,
             "text": str(schedule.text()),
             "passes": [_step(step, schedule) for step in schedule.passes],
             "off": [
@@ -107,6 +113,12 @@ class Shown:
             ],
             "warnings": list(schedule.warnings),
         }
+
+    @property
+    def target(self) -> str | None:
+        """The name of the target in force, None where nobody named one."""
+        schedule = self.schedule
+        return None if schedule.target is None or not schedule.device else schedule.device.name
 
     def switched_off(self) -> list[str]:
         """Passes that somebody switched off by name; a text says enough by leaving them out."""
@@ -127,8 +139,8 @@ class Shown:
         """What people read."""
         schedule = self.schedule
         lines = [f"{self.name}: {self.kind}, {self.origin}", f"  level   {schedule.level.name}"]
-        if schedule.target is not None:
-            lines.append(f"  target  {schedule.target}")
+        if self.target is not None:
+            lines.append(f"  target  {self.target}")
         for place, steps in groupby(schedule.passes, key=lambda step: step.place):
             lines += [str(place), *_step_lines(list(steps), schedule)]
         for title, facts in (
@@ -159,16 +171,18 @@ def show_pipeline(kernel: Kernel, what: str | None, request: CompileRequest) -> 
         schedule = schedule_for(kernel, at_level, plain=True)
         return Shown(str(what), "level", _whose_level(kernel, level), schedule)
     schedule = schedule_for(kernel, request if what is None else replace(request, pipeline=what))
-    name = schedule.pipeline
-    if name == schedule.level.name:
+    named = schedule.named
+    if named is None:
+        name = schedule.pipeline
         return Shown(name, "level", _whose_level(kernel, name), schedule)
-    if name in pipelines and (what is None or not what.endswith(".toml")):
-        entry = pipelines.entry(name)
-        kind = "text" if isinstance(entry.value, PipelineText) else "overlay"
-        return Shown(name, kind, str(entry.owner), schedule)
-    is_file = (kernel.config.pipeline or "" if what is None else what).endswith(".toml")
-    origin = "configured" if what is None else what if is_file else "given"
-    return Shown(name, "overlay" if is_file else "text", origin, schedule)
+    kind = "text" if isinstance(named.value, PipelineText) else "overlay"
+    return Shown(named.name, kind, _origin(kernel, named), schedule)
+
+
+def _origin(kernel: Kernel, named: NamedPipeline) -> str:
+    if named.name in kernel.registries.pipelines or named.name != TEXT:
+        return named.origin
+    return "given" if named.origin == GIVEN else CONFIGURED
 
 
 def _whose_level(kernel: Kernel, level: str) -> str:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 from ge_core.errors import UsageError
 from ge_core.passes.instruments import Instrument
+from ge_core.passes.overlays import Overlay
+from ge_core.passes.pipeline_text import PipelineText
 from ge_core.passes.precedence import ARGUMENTS, LEVEL, Source
+from ge_core.targets import Target
 
 Objective = Literal["copies", "peak"]
 OBJECTIVES: tuple[Objective, ...] = ("copies", "peak")
@@ -24,8 +28,9 @@ class CompileRequest:
         options: texts by option name (`ge.*`, `owner.Pass.field`).
         enable, disable: names of passes.
         origins: how single settings were given, for messages; see `Source.origins`.
-        pipeline: a pipeline's text, name or TOML file.
-        target, assigner: names, or a TOML file for the target.
+        pipeline: a pipeline's text, name or TOML file, or its value.
+        target: a name, a TOML file, or a target.
+        assigner: a name.
         objective: `peak` never takes a higher peak than O1's for fewer copies; None leaves it to
             configuration (`peak` by default).
         verify_each, audit: check structure, and that passes edit through the graph's methods only
@@ -42,8 +47,8 @@ class CompileRequest:
     enable: Sequence[str] = ()
     disable: Sequence[str] = ()
     origins: Mapping[str, str] = field(default_factory=dict)
-    pipeline: str | None = None
-    target: str | None = None
+    pipeline: str | Path | Overlay | PipelineText | None = None
+    target: str | Path | Target | None = None
     assigner: str | None = None
     objective: Objective | None = None
     verify_each: bool = False
@@ -54,6 +59,10 @@ class CompileRequest:
     prove: bool = True
 
     def __post_init__(self) -> None:
+        _check_type("level", self.level, str)
+        _check_type("pipeline", self.pipeline, str, Path, Overlay, PipelineText)
+        _check_type("target", self.target, str, Path, Target)
+        _check_type("assigner", self.assigner, str)
         if self.objective is not None and self.objective not in OBJECTIVES:
             raise UsageError(
                 f"objective {self.objective!r} is neither 'copies' nor 'peak'",
@@ -86,4 +95,13 @@ class CompileRequest:
             tuple(self.disable),
             "arguments",
             dict(self.origins),
+        )
+
+
+def _check_type(what: str, value: object, *kinds: type) -> None:
+    if value is not None and not isinstance(value, kinds):
+        shown = [kind.__name__ for kind in kinds]
+        expected = " or ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+        raise UsageError(
+            f"{what} is a {type(value).__name__}: {value!r}", hint=f"give a {expected}"
         )

@@ -1,47 +1,78 @@
-"""Which passes a request runs, with this kernel and its configuration."""
+"""Which passes a request runs and on which target, with this kernel and its configuration."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
-from ge_core.errors import GeError
+from ge_core.errors import GeError, UsageError
+from ge_core.passes.overlays import Overlay
+from ge_core.passes.pipeline_text import PipelineText
 from ge_core.passes.pipelines import TEXT, NamedPipeline
 from ge_core.passes.planning import Schedule, plan_passes
 from ge_core.session.kernel import Kernel
 from ge_core.session.request import CompileRequest
+from ge_core.targets import Target
+
+_NONE = "level O0 runs none but required passes: -O O0"
+
+CONFIGURED = "configured"
+"""Where a text comes from that the configuration has."""
 
 
 def schedule_for(kernel: Kernel, request: CompileRequest, *, plain: bool = False) -> Schedule:
     """The schedule: of the pipeline that is asked for, else configured, else that of the target.
 
+    Its target is the one that is asked for, else configured, else that of the pipeline.
+
     Args:
         plain: use no pipeline, whatever is asked for: what the level runs.
 
     Raises:
-        GeError: what `plan_passes` raises, or the target's pipeline can't be used.
+        GeError: what `plan_passes` raises, or the target, or its pipeline, can't be used.
     """
     warnings: list[str] = []
-    pipeline: str | NamedPipeline | None = None
+    wanted = _wanted_target(kernel, request, warnings)
+    pipeline: str | Path | Overlay | PipelineText | NamedPipeline | None = None
     if not plain:
-        # An empty text is a pipeline too: it runs nothing but what is required.
         pipeline = request.pipeline
         pipeline = _configured(kernel, warnings) if pipeline is None else pipeline
-    fallback = None if plain or pipeline is not None else _of_target(kernel, request, warnings)
+        if isinstance(pipeline, str) and not pipeline.strip():
+            raise UsageError("the pipeline is an empty text", hint=_NONE)
+    fallback = None
+    if not plain and pipeline is None and wanted is not None:
+        fallback = _of_target(kernel, wanted, warnings)
     schedule = plan_passes(
         kernel.catalog, [request.source(), *kernel.sources], pipeline, fallback=fallback
     )
-    if fallback is not None and schedule.pipeline == fallback.name:
-        # The target was chosen, and may be a file on top of the one that its pipeline names.
-        schedule = replace(schedule, target=request.target or kernel.config.target)
-    elif request.target is None and schedule.target is not None:
-        _check_target(kernel, schedule)
-    return replace(schedule, warnings=(*warnings, *schedule.warnings))
+    device = wanted or _of_pipeline(kernel, schedule, warnings) or kernel.target(None)
+    return replace(
+        schedule,
+        device=device,
+        target=_as_given(request.target) or kernel.config.target or schedule.target,
+        warnings=tuple(dict.fromkeys((*warnings, *schedule.warnings))),
+    )
 
 
-def _check_target(kernel: Kernel, schedule: Schedule) -> None:
-    """Whether the target that a pipeline names is there; the error says which pipeline."""
+def _as_given(target: str | Path | Target | None) -> str | None:
+    if target is None:
+        return None
+    return target.name if isinstance(target, Target) else str(target)
+
+
+def _wanted_target(kernel: Kernel, request: CompileRequest, warnings: list[str]) -> Target | None:
+    """The target that is asked for or configured; the error says where it is configured."""
+    if request.target is not None:
+        return kernel.target(request.target, warnings.append)
+    return None if kernel.config.target is None else kernel.target(None, warnings.append)
+
+
+def _of_pipeline(kernel: Kernel, schedule: Schedule, warnings: list[str]) -> Target | None:
+    """The target that a pipeline names; the error says which pipeline."""
+    if schedule.target is None:
+        return None
     try:
-        kernel.target(schedule.target)
+        return kernel.target(schedule.target, warnings.append)
     except GeError as error:
         said = f"it is the target of pipeline {schedule.pipeline!r}"
         if schedule.pipeline in kernel.registries.pipelines:
@@ -55,6 +86,9 @@ def _configured(kernel: Kernel, warnings: list[str]) -> NamedPipeline | None:
     wanted, pipelines = kernel.config.pipeline, kernel.registries.pipelines
     if wanted is None:
         return None
+    if not wanted.strip():
+        hint = f"given by: {kernel.config.file}: pipeline\n  {_NONE}, or level in the configuration"
+        raise UsageError("the pipeline is an empty text", hint=hint)
     folder, said = kernel.config.folder, f"{kernel.config.file}: pipeline"
     if folder is not None and wanted.endswith(".toml") and wanted not in pipelines:
         wanted = str(folder / wanted)
@@ -66,13 +100,9 @@ def _configured(kernel: Kernel, warnings: list[str]) -> NamedPipeline | None:
     return replace(named, origin=said) if named.name == TEXT else named
 
 
-def _of_target(
-    kernel: Kernel, request: CompileRequest, warnings: list[str]
-) -> NamedPipeline | None:
-    """The pipeline of the target that is asked for or configured."""
-    name = request.target or kernel.config.target
-    target = None if name is None else kernel.target(name)
-    if target is None or target.pipeline is None:
+def _of_target(kernel: Kernel, target: Target, warnings: list[str]) -> NamedPipeline | None:
+    """The pipeline of the target in force."""
+    if target.pipeline is None:
         return None
     pipelines = kernel.registries.pipelines
     try:

@@ -54,7 +54,7 @@ def verify_files(
         task_list,
         ops=kernel.ops,
         options={**layout.options, **dict(settings)},
-        target=kernel.target(target or layout.target or None, warn),
+        target=kernel.target(target or layout.target or None, warn or (lambda _: None)),
     )
 
 

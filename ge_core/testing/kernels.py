@@ -154,7 +154,8 @@ def run_passes(
         GeError: what the passes raise, or the schedule.
     """
     schedule = schedule_for(kernel, request)
-    target = kernel.target(request.target or schedule.target)
+    target = schedule.device
+    assert target is not None
     environment = kernel.environment(graph, schedule, target)
     PassManager(schedule, environment, watching, audit=request.audit).run()
     return environment

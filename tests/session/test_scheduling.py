@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ge_core.errors import PluginError, UnknownNameError
+from ge_core.errors import InputFileError, PluginError, UnknownNameError, UsageError
+from ge_core.passes.overlays import Overlay
+from ge_core.passes.pipeline_text import PipelineText
 from ge_core.session.kernel import Kernel, forget_kernels, make_kernel
 from ge_core.session.request import CompileRequest
 from ge_core.session.scheduling import schedule_for
+from ge_core.targets import Target
 
 PLUGIN = """
 from ge_core.api import Overlay, Target, hookimpl
@@ -54,22 +57,89 @@ def test_a_target_brings_its_pipeline(kernel: Make) -> None:
     """Asked for or configured; without one it is the level's."""
     assert ("npu-best", "O1", "npu") == chosen(kernel(), target="npu")
     assert ("npu-best", "O1", "npu") == chosen(kernel("target = 'npu'"))
-    assert ("O3", "O3", None) == chosen(kernel(), target="generic")
-    assert ("O3", "O3", None) == chosen(kernel("target = 'npu'"), target="generic")
+    assert ("O3", "O3", "generic") == chosen(kernel(), target="generic")
+    assert ("O3", "O3", "generic") == chosen(kernel("target = 'npu'"), target="generic")
 
 
 def test_a_pipeline_that_is_given_beats_that_of_the_target(kernel: Make) -> None:
     """As a pipeline, in the configuration, or as the level."""
-    assert ("other", "O2", "generic") == chosen(kernel(), target="npu", pipeline="other")
+    assert ("other", "O2", "npu") == chosen(kernel(), target="npu", pipeline="other")
     assert "other" == chosen(kernel("pipeline = 'other'"), target="npu")[0]
     assert "other" == chosen(kernel(), target="npu", level="other")[0]
     assert "short" == chosen(kernel(), target="npu", pipeline="short")[0]
 
 
-def test_an_empty_text_is_a_pipeline(kernel: Make) -> None:
-    """It runs nothing, whatever is configured."""
-    schedule = schedule_for(kernel("pipeline = 'short'"), CompileRequest(pipeline=""))
-    assert ("text", ()) == (schedule.pipeline, schedule.passes)
+def test_an_empty_text_is_refused(kernel: Make) -> None:
+    """Given or configured: the error says what runs nothing."""
+    for there, asked in ((kernel(), ""), (kernel(), " "), (kernel("pipeline = ''"), None)):
+        with pytest.raises(UsageError) as raised:
+            schedule_for(there, CompileRequest(pipeline=asked))
+        assert "the pipeline is an empty text" == raised.value.message
+        assert "-O O0" in str(raised.value.hint)
+
+
+def test_a_configured_target_beats_that_of_a_pipeline(kernel: Make) -> None:
+    """Given or configured; only where no target is asked for, the pipeline's is used."""
+    assert ("other", "O2", "npu") == chosen(kernel("target = 'npu'"), pipeline="other")
+    assert ("other", "O2", "npu") == chosen(kernel("target = 'npu'\npipeline = 'other'"))
+    assert ("other", "O2", "npu") == chosen(kernel("target = 'npu'"), level="other")
+    assert ("other", "O2", "generic") == chosen(
+        kernel("target = 'npu'"), target="generic", level="other"
+    )
+    assert ("other", "O2", "generic") == chosen(kernel(), pipeline="other")
+    device = schedule_for(kernel("target = 'npu'"), CompileRequest(pipeline="other")).device
+    assert device is not None
+    assert "npu" == device.name
+
+
+def test_a_target_that_is_not_there_is_told_always(kernel: Make) -> None:
+    """Whatever pipeline is asked for; where it is configured, the error names the file."""
+    with pytest.raises(UnknownNameError, match="no target 'npx'"):
+        chosen(kernel(), target="npx", pipeline="short")
+    with pytest.raises(UnknownNameError, match=r"given by: .*ge\.toml: target"):
+        chosen(kernel("target = 'npx'"), pipeline="short")
+
+
+def test_values_are_pipelines_and_targets(kernel: Make, tmp_path: Path) -> None:
+    """In Python: overlays, texts, paths, and targets."""
+    there = kernel()
+    path = tmp_path / "mine.toml"
+    path.write_text("base = 'O2'", encoding="utf-8")
+    assert ("lab", "O1", "mine") == chosen(
+        there, pipeline=Overlay("lab", base="O1"), target=Target("mine", pipeline="npu-best")
+    )
+    assert ("mine", "O2", None) == chosen(there, pipeline=path)
+    assert "text" == chosen(there, pipeline=PipelineText(()))[0]
+    path.write_text("base = 'npu'", encoding="utf-8")
+    assert ("npu-best", "O1", str(path)) == chosen(there, target=path)
+
+
+@pytest.mark.parametrize("field", ["pipeline", "target", "level", "assigner"])
+def test_other_types_are_refused(field: str) -> None:
+    """With the type, before anything runs."""
+    with pytest.raises(UsageError, match=f"{field} is a list: "):
+        CompileRequest(**{field: ["short"]})  # type: ignore[arg-type]
+
+
+def test_an_overlay_as_configured_level_under_another_pipeline(kernel: Make) -> None:
+    """Its base is the level; the arguments can't ask for both."""
+    assert ("short", "O2", None) == chosen(kernel("level = 'other'"), pipeline="short")
+    with pytest.raises(UsageError, match="level 'other' is a pipeline"):
+        chosen(kernel(), level="other", pipeline="short")
+
+
+def test_a_configured_level_that_is_set_to_another_one(kernel: Make) -> None:
+    """Told, with the file."""
+    with pytest.raises(InputFileError, match="'O1' is the level here, and 'O2' by ge.oo.level"):
+        kernel("level = 'O1'\n[set]\n'ge.oo.level' = 'O2'")
+
+
+def test_a_file_that_is_called_like_a_level(kernel: Make, tmp_path: Path) -> None:
+    """Refused: a level may be given as a pipeline."""
+    path = tmp_path / "o3.toml"
+    path.write_text("name = 'O3'", encoding="utf-8")
+    with pytest.raises(UsageError, match="'O3' is a level's name"):
+        chosen(kernel(), pipeline=str(path))
 
 
 def test_a_level_changes_the_base_of_the_targets_pipeline(kernel: Make) -> None:
