@@ -45,6 +45,9 @@ class VerifyEach:
             verify(env.root)
         except GraphError as error:
             raise PassError(f"left a broken graph: {error}") from error
+        except Exception as error:
+            # Broken so badly that looking at it fails.
+            raise PassError(f"left a graph that can't be looked at: {error!r}") from error
 
 
 class ChangeAudit:

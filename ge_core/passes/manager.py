@@ -58,11 +58,16 @@ class PassRun:
 
 @dataclass(frozen=True, slots=True)
 class ValueChange:
-    """A pass that declared `changes_values` and edited: the graph before and after it."""
+    """A pass that declared `changes_values` and edited: the graph before and after it.
+
+    Attributes:
+        remarks: how many there were when it started, and when it had ended.
+    """
 
     name: str
     before: Graph
     after: Graph
+    remarks: tuple[int, int] = (0, 0)
 
 
 @dataclass
@@ -148,6 +153,16 @@ class PassManager:
             self._tell(error, lambda instrument: instrument.compile_finished(event))
         return self.report
 
+    def run_places(self) -> RunReport:
+        """Run the passes and actions and nothing around them: for who runs a schedule again.
+
+        Raises:
+            PassError: as `run`.
+        """
+        self._claims.start()
+        self._run_places()
+        return self.report
+
     def _tell(self, error: GeError | None, tell: Callable[[Instrument], None]) -> None:
         """Tell all instruments; where there is an error already, it is the one to be seen."""
         for instrument in self.instruments:
@@ -224,7 +239,8 @@ class PassManager:
         seconds = perf_counter() - start
         changed = root.version != version
         if before is not None and changed:
-            self.report.value_changes.append(ValueChange(step.name, before, clone(root)))
+            marks = mark, env.remarks.mark()
+            self.report.value_changes.append(ValueChange(step.name, before, clone(root), marks))
         run = PassRun(
             step.name,
             str(step.declaration.owner),

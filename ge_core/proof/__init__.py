@@ -10,11 +10,12 @@ from ge_core.proof.result import (
     Rewrite,
     Violation,
 )
-from ge_core.proof.verify import WORK_LIMIT, verify_compile
+from ge_core.proof.verify import WORK_LIMIT, compare_graphs, verify_compile
 
 __all__ = [
     # the proof
     "WORK_LIMIT",
+    "compare_graphs",
     "verify_compile",
     # its answer
     "ProofResult",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from ge_core.ir import Node
 from ge_core.ir.desc import freeze
@@ -46,6 +46,23 @@ whose name begins with an underscore: GE's marks do, and a plugin's marks must."
 Inputs = Sequence[Content | None]
 Claims = dict[Hashable, Node]
 """Which node of one run has taken which identity."""
+
+
+class Base(NamedTuple):
+    """What a node computes, but for which of its results is meant.
+
+    Attributes:
+        attributes: name and frozen value of those that take part.
+        described: per input what matters of its description.
+        contents: per input the id of its content.
+        identity: tells it from the same op elsewhere, where it may differ between runs.
+    """
+
+    op: str
+    attributes: Hashable
+    described: tuple[Hashable, ...]
+    contents: tuple[int | None, ...]
+    identity: Hashable
 
 
 class Outcome:
@@ -100,10 +117,10 @@ class Algebra:
         # A copy of a node that must run once: it is another run, with another result.
         return key if owner is node else (key, node.name)
 
-    def base(self, node: Node, frame: Frame, inputs: Inputs, claims: Claims) -> Hashable:
+    def base(self, node: Node, frame: Frame, inputs: Inputs, claims: Claims) -> Base:
         """The key of what a node computes, but for which of its results is meant."""
         who = self.identity(node, frame, claims) if self.facts.of(node).has_identity else None
-        return (
+        return Base(
             node.op,
             self.attributes(node),
             tuple([meaning(anchor.desc) for anchor in node.inputs]),

@@ -14,6 +14,7 @@ from ge_core.proof.algebra import Algebra, Claims, instances_of
 from ge_core.proof.compiled_loops import LoopExecution
 from ge_core.proof.constants import Sources
 from ge_core.proof.contents import Content, difference
+from ge_core.proof.differs import differs
 from ge_core.proof.facts import SOURCES
 from ge_core.proof.frames import Frame, Frames, Instance, Steps, run_steps
 from ge_core.proof.phi import phi
@@ -182,6 +183,7 @@ class CompiledRun:
         bad = self._bad_range(region, low, high)
         writers = self.pools.writers(bad)
         size = None if found.length is None else high - low
+        before = self.findings.from_pass
         self.findings.add(
             "reads",
             path,
@@ -190,6 +192,12 @@ class CompiledRun:
             expected=self.store.describe(self.store.part(wanted, low, size)),
             found=self.store.describe(self.store.part(found, low, size)),
             written_by=writers[0] if writers else None,
+            differs=differs(
+                self.store,
+                wanted,
+                found,
+                "in the original" if before is None else f"as {before} left it",
+            ),
             about=writers,
         )
         return wanted

@@ -45,10 +45,11 @@ class Store:
     def __init__(self) -> None:
         self._sources: dict[Hashable, int] = {}
         self._labels: list[str] = []
+        self._keys: list[Hashable] = []
         self._contents: dict[Segments, Content] = {}
         self._composed: dict[int, list[Content]] = {}
         self._whole: dict[int, Content] = {}
-        self._count = 0
+        self._listed: list[Content] = []
         self.empty: Final = self._new(0, ())
 
     # ---- sources -------------------------------------------------------------------------------
@@ -59,6 +60,7 @@ class Store:
         if found is None:
             found = self._sources[key] = len(self._labels)
             self._labels.append(label)
+            self._keys.append(key)
         return found
 
     def unknown(self, label: str, length: int | None) -> Content:
@@ -99,8 +101,9 @@ class Store:
         return content
 
     def _new(self, length: int | None, segments: Segments) -> Content:
-        self._count += 1
-        return Content(self._count, length, segments)
+        content = Content(len(self._listed), length, segments)
+        self._listed.append(content)
+        return content
 
     def part(self, content: Content, start: int, length: int | None) -> Content:
         """Bytes [start, start + length); without a length the content as it is.
@@ -157,6 +160,14 @@ class Store:
     def label(self, source: int) -> str:
         """What a source is called."""
         return self._labels[source]
+
+    def key(self, source: int) -> Hashable:
+        """What a source was made from."""
+        return self._keys[source]
+
+    def content(self, number: int) -> Content:
+        """The content with that id."""
+        return self._listed[number]
 
     def describe(self, content: Content) -> str:
         """The first segments, by their sources."""

@@ -25,7 +25,11 @@ class Violation:
         range: the bytes that are wrong.
         expected, found: what the bytes should hold and hold, or what should be and is.
         written_by: the node instance that wrote what was found.
-        since_pass: the last rewrite that touched one of these nodes.
+        since_pass: the pass that brought it in, where that is known; else the last rewrite that
+            touched one of these nodes.
+        differs: in words, what differs where `expected` and `found` have the same name.
+        from_pass, up_to_pass: passes that changed values on purpose, where there are some: the
+            graph was compared from what the one left, and up to what the other was given.
     """
 
     check: Check
@@ -36,6 +40,9 @@ class Violation:
     found: str = ""
     written_by: str | None = None
     since_pass: str | None = None
+    differs: str | None = None
+    from_pass: str | None = None
+    up_to_pass: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON values."""
@@ -48,6 +55,9 @@ class Violation:
             "found": self.found,
             "written_by": self.written_by,
             "since_pass": self.since_pass,
+            "differs": self.differs,
+            "from_pass": self.from_pass,
+            "up_to_pass": self.up_to_pass,
         }
 
     def __str__(self) -> str:
@@ -57,10 +67,16 @@ class Violation:
             pool, start, end = self.range
             text += f" [{pool} {start}..{end}]"
         text += f": expected {self.expected}, found {self.found}"
+        if self.differs is not None:
+            text += f" ({self.differs})"
         if self.written_by is not None:
             text += f", written by {self.written_by}"
         if self.since_pass is not None:
             text += f", since pass {self.since_pass}"
+        if self.from_pass is not None:
+            text += f", from pass {self.from_pass} on"
+        if self.up_to_pass is not None:
+            text += f", up to pass {self.up_to_pass}"
         return text
 
 
@@ -93,10 +109,16 @@ class ProofResult:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A step of a pass, for messages: which pass touched which nodes, in the order it happened."""
+    """A step of a pass, for messages: which pass touched which nodes, in the order it happened.
+
+    Attributes:
+        part: how many passes had changed values on purpose by then: it is no reason for what is
+            wrong before that or behind the next; None, may be one for everything.
+    """
 
     pass_name: str
     nodes: Sequence[str]
+    part: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +157,18 @@ class Findings:
     most: int = 50
     violations: list[Violation] = field(default_factory=list)
     left_out: int = 0
+    part: int | None = None
+    from_pass: str | None = None
+    up_to_pass: str | None = None
     _counts: dict[str, int] = field(default_factory=dict)
     _table: dict[str, tuple[int, str]] | None = None
+
+    def enter(
+        self, part: int | None, from_pass: str | None = None, up_to_pass: str | None = None
+    ) -> None:
+        """Say what is compared next: the part, and the passes that it lies between."""
+        self.part, self.from_pass, self.up_to_pass = part, from_pass, up_to_pass
+        self._table = None
 
     def add(
         self,
@@ -148,6 +180,7 @@ class Findings:
         expected: str = "",
         found: str = "",
         written_by: str | None = None,
+        differs: str | None = None,
         about: Sequence[str] = (),
     ) -> None:
         """Report one; `about` names further nodes that a rewrite may have touched."""
@@ -158,7 +191,19 @@ class Findings:
         names = [name for name in (node, written_by) if name is not None]
         since = self._since([*names, *about])
         self.violations.append(
-            Violation(check, node, input, range, expected, found, written_by, since)
+            Violation(
+                check,
+                node,
+                input,
+                range,
+                expected,
+                found,
+                written_by,
+                since,
+                differs,
+                self.from_pass,
+                self.up_to_pass,
+            )
         )
 
     def _since(self, paths: Sequence[str]) -> str | None:
@@ -176,6 +221,7 @@ class Findings:
             self._table = {
                 name: (at, rewrite.pass_name)
                 for at, rewrite in enumerate(self.rewrites)
+                if None in (rewrite.part, self.part) or rewrite.part == self.part
                 for name in rewrite.nodes
             }
         return self._table

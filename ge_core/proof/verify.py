@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -28,7 +29,14 @@ from ge_core.proof.permissions import Permissions
 from ge_core.proof.program import Group, Step
 from ge_core.proof.reference import Reference
 from ge_core.proof.regions import Regions
-from ge_core.proof.result import Equivalence, Findings, ProofResult, Rebase, Rewrite
+from ge_core.proof.result import (
+    Equivalence,
+    Findings,
+    ProofResult,
+    Rebase,
+    Rewrite,
+    Violation,
+)
 from ge_core.proof.tasklist import task_program
 from ge_core.targets import Target
 from ge_core.tasks import TaskList
@@ -76,20 +84,43 @@ def verify_compile(
     findings = Findings(rewrites)
     assumptions: list[str] = []
     with collector_paused():
-        base = original
-        for rebase in rebases:
+        base, since = original, None
+        for number, rebase in enumerate(rebases):
+            findings.enter(number, since, rebase.by)
             part = _Proof(base, rebase.before, Plan(), None, ops, limit, findings, virtual=True)
             part.run({}, None, equivalences)
             assumptions += part.assumptions()
             assumptions.append(f"{rebase.by} changed values; judged by what it left")
-            base = rebase.after
+            base, since = rebase.after, rebase.by
+        findings.enter(len(rebases), since)
         proof = _Proof(base, compiled, plan, tasks, ops, limit, findings)
         proof.run(options or {}, target, equivalences)
         assumptions += proof.assumptions()
         if base is not original:
+            findings.enter(None)
             check_interface(original, compiled, findings)
     assumptions += [f"{e.by}: {e.compiled} is {e.original} of the original" for e in equivalences]
     return ProofResult(tuple(findings.violations), tuple(dict.fromkeys(assumptions)))
+
+
+def compare_graphs(
+    original: Graph,
+    compiled: Graph,
+    *,
+    ops: OpRegistry,
+    equivalences: Sequence[Equivalence] = (),
+    limit: int = WORK_LIMIT,
+) -> tuple[Violation, ...]:
+    """What `verify_compile` finds of two graphs alone, wherever their tensors lie: all of it.
+
+    Raises:
+        LimitExceeded, GraphError, PassError, UsageError: as `verify_compile`.
+    """
+    findings = Findings(most=sys.maxsize)
+    with collector_paused():
+        proof = _Proof(original, compiled, Plan(), None, ops, limit, findings, virtual=True)
+        proof.run({}, None, equivalences)
+    return tuple(findings.violations)
 
 
 class _Proof:

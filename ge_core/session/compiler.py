@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -11,12 +13,14 @@ from ge_core.ir import Graph, clone
 from ge_core.memory import Plan
 from ge_core.ops import doubts, is_no_task
 from ge_core.passes.environment import Environment
-from ge_core.passes.manager import PassManager, RunReport
+from ge_core.passes.instruments import Instrument
+from ge_core.passes.manager import PassManager, RunReport, ValueChange
 from ge_core.passes.remarks import RemarkKind
 from ge_core.passes.sources import STRENGTH
 from ge_core.passes.stages import Stage
 from ge_core.passes.timing import Timing
 from ge_core.registry import kernel_owner
+from ge_core.session.blame import blamed, culprit
 from ge_core.session.copies import count_copies
 from ge_core.session.kernel import Kernel
 from ge_core.session.peak import keep_moves, keep_peak
@@ -54,12 +58,17 @@ class Compiler:
 
         def attempt(graph: Graph, kept: frozenset[str]) -> _Compile:
             made = _Compile(self.kernel, graph, request, model, load_seconds, source_path, kept)
-            made.run()
+            with made.naming_passes():
+                made.run()
             return made
+
+        def finish(made: _Compile) -> Result:
+            with made.naming_passes():
+                return made.result()
 
         first = attempt(graph, frozenset())
         if first.allowed is None:
-            return first.result()
+            return finish(first)
         removed = first.removed_moves()
         found = None
         if removed:
@@ -73,7 +82,11 @@ class Compiler:
                 f"the peak is above the {first.allowed} bytes of level O1:"
                 " removing copies alone raised it"
             )
-        return (found or first).result()
+        return finish(found or first)
+
+
+class _Ended(Exception):
+    """The first run came no further."""
 
 
 class _Compile:
@@ -119,7 +132,8 @@ class _Compile:
             audit=self.request.audit,
             actions={Stage.MEM_ASSIGN: self._plan, Stage.TASK_GEN: self._make_tasks},
         )
-        self.report = manager.run()
+        self.report = manager.report
+        manager.run()
         self.seconds.passes = perf_counter() - start - self.seconds.plan
 
     def removed_moves(self) -> list[str]:
@@ -208,7 +222,7 @@ class _Compile:
     def _prove(self, plan: Plan, tasks: TaskList, report: RunReport) -> ProofResult:
         from ge_core.proof import Equivalence, Rebase, verify_compile
 
-        return verify_compile(
+        proof = verify_compile(
             self.original,
             self.graph,
             plan,
@@ -216,24 +230,84 @@ class _Compile:
             ops=self.env.ops,
             options=plan.options,
             target=self.target,
-            rewrites=self._rewrites(),
+            rewrites=self._rewrites(report.value_changes),
             equivalences=[Equivalence(*claim) for claim in self.env.equivalences],
             rebases=[Rebase(c.before, c.after, c.name) for c in report.value_changes],
         )
+        return proof if proof.ok else blamed(proof, self.original, self._again)
 
-    def _rewrites(self) -> list[Rewrite]:
-        """What passes did, so that a violation can name the one that made it possible."""
+    def _rewrites(self, changes: Sequence[ValueChange]) -> list[Rewrite]:
+        """What passes did, so that a violation can name one where nothing better is known."""
         from ge_core.proof import Rewrite
 
         found = []
-        for remark in self.env.remarks:
+        for at, remark in enumerate(self.env.remarks):
+            part = sum(change.remarks[0] <= at for change in changes)
+            if part and at < changes[part - 1].remarks[1]:
+                # What a pass did that changed values is what is compared with.
+                continue
             if remark.kind is RemarkKind.APPLIED:
                 names = [remark.node, *(blame.node for blame in remark.blame)]
                 node = self.original.find(remark.node)
                 if node is not None:
                     names += [other.name for other in (*node.in_nodes, *node.out_nodes)]
-                found.append(Rewrite(remark.pass_name, tuple(dict.fromkeys(names))))
+                found.append(Rewrite(remark.pass_name, tuple(dict.fromkeys(names)), part))
         return found
+
+    # ---- who did it ----------------------------------------------------------------------------
+
+    @contextmanager
+    def naming_passes(self) -> Iterator[None]:
+        """Turn what goes wrong because a pass broke the graph into an error that names the pass."""
+        try:
+            yield
+        except Exception as error:
+            named = culprit(error, self.original, self.graph, self._checked_again)
+            if named is None:
+                raise
+            raise named from error
+
+    def _checked_again(self) -> RunReport | None:
+        """Run the passes that have run once more, and check each; None where that was done."""
+        if self.request.verify_each and self.request.audit:
+            return None
+        return self._again(checked=True)
+
+    def _again(self, *instruments: Instrument, checked: bool = False) -> RunReport | None:
+        """Run the passes that have run once more on a new copy, as far as they came."""
+        report = self.report
+        if report is None:
+            return None
+        steps = {(step.name, str(step.place)): step for step in self.schedule.passes}
+        ran = [replace(steps[run.name, run.stage], repeat=None) for run in report.passes]
+        graph = clone(self.original)
+        env = self.kernel.environment(graph, self.schedule, self.target)
+        env.kept = self.env.kept
+        manager = PassManager(
+            replace(self.schedule, passes=tuple(ran)),
+            env,
+            instruments,
+            verify_each=checked,
+            audit=checked,
+            actions={Stage.MEM_ASSIGN: self._plan_again, Stage.TASK_GEN: self._make_tasks_again},
+        )
+        with suppress(_Ended):
+            manager.run_places()
+        same = [(run.name, run.changed) for run in manager.report.passes]
+        return manager.report if same == [(r.name, r.changed) for r in report.passes] else None
+
+    def _plan_again(self, env: Environment) -> None:
+        if self.plan is None:
+            raise _Ended
+        env.extras["plan"] = self.plan
+
+    def _make_tasks_again(self, env: Environment) -> None:
+        if self.tasks is None:
+            raise _Ended
+        set_marks(env.root, self.tasks)
+        env.extras["tasks"] = self.tasks
+
+    # ---- warnings ------------------------------------------------------------------------------
 
     def _warn_standing(self) -> None:
         """Say which moves are reported as gone and still copy."""

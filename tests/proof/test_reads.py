@@ -334,4 +334,7 @@ def test_a_violation_reads_as_a_sentence_and_as_a_record() -> None:
         "found": "y:0[0:8]",
         "written_by": "y",
         "since_pass": "P",
+        "differs": None,
+        "from_pass": None,
+        "up_to_pass": None,
     }

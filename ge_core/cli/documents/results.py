@@ -89,7 +89,13 @@ class Violation(Record):
     written_by: str | None
     """The node instance that wrote what was found."""
     since_pass: str | None
-    """The last rewrite that touched one of these nodes."""
+    """The pass that brought it in, where that is known; else the last rewrite of these nodes."""
+    differs: str | None
+    """In words, what differs where `expected` and `found` have the same name."""
+    from_pass: str | None
+    """The graph was compared from what this pass left, which changed values on purpose."""
+    up_to_pass: str | None
+    """The graph was compared up to what this pass was given, which changed values on purpose."""
 
 
 class Proof(Record):
