@@ -98,6 +98,7 @@ from ge_core.memory.conflict_query import (
     LayoutQuery,
     ReadWriteChecker,
 )
+from ge_core.memory.joining import JoinChecks
 from ge_core.memory.problem import (
     Assigner,
     Budget,
@@ -348,6 +349,7 @@ __all__ = [
     # what may share a memory
     "Answer",
     "Clash",
+    "JoinChecks",
     "LayoutChecks",
     "LayoutQuery",
     "ReadWriteChecker",

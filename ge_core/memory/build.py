@@ -21,6 +21,7 @@ from ge_core.memory.constraints import Constraints
 from ge_core.memory.expand import EXPANSION_LIMIT, Expansion
 from ge_core.memory.facts import PlanFacts
 from ge_core.memory.inplace import InPlace
+from ge_core.memory.joining import JoinChecks
 from ge_core.memory.lives import Lives
 from ge_core.memory.options import PlanOptions
 from ge_core.memory.precedence import Precedence
@@ -36,6 +37,7 @@ def build_problem(
     options: Mapping[str, object] | PlanOptions | None = None,
     *,
     limit: int = EXPANSION_LIMIT,
+    layout: JoinChecks | None = None,
 ) -> tuple[MemoryProblem, PlanFacts]:
     """The clusters to place, and what is known of the tensors in them.
 
@@ -45,6 +47,7 @@ def build_problem(
         target: alignment and capacities.
         options: option texts by name (`ge.exec.disableReuseMemory`, ...), or read already.
         limit: node instances that calls may expand to.
+        layout: plugins' rules, asked before a value gets the place of another one.
 
     Raises:
         LayoutConflict: demands on the layout contradict each other; names the chain.
@@ -54,7 +57,7 @@ def build_problem(
         LimitExceeded: nested calls expand to more than `limit`.
     """
     with collector_paused():
-        return _build(graph, ops, target, options, limit)
+        return _build(graph, ops, target, options, limit, layout)
 
 
 def _build(
@@ -63,6 +66,7 @@ def _build(
     target: Target,
     options: Mapping[str, object] | PlanOptions | None,
     limit: int,
+    layout: JoinChecks | None,
 ) -> tuple[MemoryProblem, PlanFacts]:
     warnings: list[str] = []
     if not isinstance(options, PlanOptions):
@@ -71,10 +75,12 @@ def _build(
     demands = Constraints(work, target.align_bytes)
     accesses = Accesses(work, demands, options)
     worlds = Worlds(work, accesses, stream_table(work, accesses))
-    coalescer = Coalescer(work, demands, accesses, Precedence(work, accesses, worlds), options)
+    precedence = Precedence(work, accesses, worlds)
+    coalescer = Coalescer(work, demands, accesses, precedence, options, layout)
     coalescer.run()
     InPlace(coalescer).run()
     facts = PlanFacts(work, target.name, dict(options.given))
+    facts.clashes = coalescer.clashes
     facts.data, facts.strided, facts.alias_of = demands.data, demands.strided, demands.alias_of
     builder = ClusterBuilder(
         work,

@@ -7,10 +7,13 @@ old form (or not needed yet in its new one), both ends are put in one place.
 
 from __future__ import annotations
 
+from ge_core.ir import OutputAnchor
 from ge_core.memory.access import RUN_END, RUN_START, Access, Accesses
 from ge_core.memory.boundaries import Result, carried, results
+from ge_core.memory.conflict_query import Clash
 from ge_core.memory.constraints import Constraints
 from ge_core.memory.expand import Expansion, Region
+from ge_core.memory.joining import JoinChecks
 from ge_core.memory.options import PlanOptions
 from ge_core.memory.precedence import Precedence
 from ge_core.memory.sizes import UNKNOWN, input_wishes, output_wishes
@@ -23,6 +26,10 @@ class Coalescer:
         work, demands, accesses: the expanded graph; the layout is extended.
         precedence: the order of accesses.
         options: whether graph inputs are offered, and which ops may work in place.
+        layout: plugins' layout rules, None where there is none to ask.
+
+    Attributes:
+        clashes: by the tensors that could have been one but for a plugin's rule, what it said.
     """
 
     def __init__(
@@ -32,12 +39,15 @@ class Coalescer:
         accesses: Accesses,
         precedence: Precedence,
         options: PlanOptions,
+        layout: JoinChecks | None = None,
     ) -> None:
         self.work = work
         self.demands = demands
         self.accesses = accesses
         self.precedence = precedence
         self.options = options
+        self.layout = layout
+        self.clashes: dict[tuple[int, int], Clash] = {}
         self._members = demands.layout.classes()
         self._wished: set[int] | None = None
 
@@ -59,10 +69,11 @@ class Coalescer:
         for result in results(self.work, region, instance):
             if result.target is None:
                 continue
-            if result.role == "arm" and self._arm_fits(region, result):
-                self.hand_on(result.tensor, result.target, "result of an arm")
-            elif result.role == "slot" and self._turn_fits(region, result):
-                self.hand_on(result.tensor, result.target, "next value of a loop")
+            arm = result.role == "arm" and self._arm_fits(region, result)
+            turn = result.role == "slot" and self._turn_fits(region, result)
+            if (arm or turn) and not self.clash(result.tensor, result.target):
+                reason = "result of an arm" if arm else "next value of a loop"
+                self.hand_on(result.tensor, result.target, reason)
 
     # ---- classes -------------------------------------------------------------------------------
 
@@ -77,7 +88,21 @@ class Coalescer:
         for root in (layout.find(tensor)[0], layout.find(other)[0]):
             self._members.pop(root, None)
         self.demands.same(other, tensor, reason)
+        if self.layout is not None:
+            self.layout.joined([self._anchor(tensor), self._anchor(other)])
         self._members[layout.find(tensor)[0]] = sorted([*one, *two])
+
+    def clash(self, tensor: int, other: int) -> bool:
+        """Whether a plugin's rule is against their being one; asked last, and remembered."""
+        if self.layout is None:
+            return False
+        found = self.layout.first_clash([self._anchor(tensor), self._anchor(other)])
+        if found is not None:
+            self.clashes[tensor, other] = found
+        return found is not None
+
+    def _anchor(self, tensor: int) -> OutputAnchor:
+        return self.work.output(tensor)
 
     def hand_on(self, result: int, target: int, reason: str) -> None:
         """Put what a subgraph delivers where its caller wants it."""
@@ -200,7 +225,9 @@ class Coalescer:
         for at in range(deal.slots):
             source = self.work.source(loop, deal.first + at)
             slot = self.work.tensor(loop, at)
-            if source is not None and self._entry_fits(loop, source, slot):
+            if source is None or not self._entry_fits(loop, source, slot):
+                continue
+            if not self.clash(source, slot):
                 self.unite(source, slot, "initial value of a loop")
 
     def _entry_fits(self, loop: int, source: int, slot: int) -> bool:
@@ -236,7 +263,8 @@ class Coalescer:
         outputs = [t for t, ends in self.accesses.outputs.items() if output in ends]
         if not inputs or not outputs or not self.fits_io(inputs[0], outputs[0]):
             return
-        self.unite(inputs[0], outputs[0], "graph input and output at one address")
+        if not self.clash(inputs[0], outputs[0]):
+            self.unite(inputs[0], outputs[0], "graph input and output at one address")
 
     def fits_io(self, source: int, target: int) -> bool:
         """Whether everything that needs the input comes before the output is written."""

@@ -6,7 +6,7 @@ the pairs with one anchor in either: what clashes inside a class already is nobo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -124,7 +124,11 @@ class LayoutQuery:
 
 
 class LayoutChecks:
-    """The registered rules, ready to be asked about the classes of one graph."""
+    """The registered rules, ready to be asked about the classes of one graph.
+
+    Args:
+        apart_from: types; rules for two of these are not asked.
+    """
 
     def __init__(
         self,
@@ -132,11 +136,21 @@ class LayoutChecks:
         root: Graph,
         ops: OpRegistry,
         option: Callable[[str], str | None],
+        *,
+        apart_from: Container[str] = (),
     ) -> None:
-        self._rules = [rule for rule in checkers if rule.kind != "never"]
+        self._rules = [
+            rule
+            for rule in checkers
+            if rule.kind != "never" and not all(name in apart_from for name in rule.types)
+        ]
         self._root = root
         self._ops = ops
         self._option = option
+
+    def __bool__(self) -> bool:
+        """Whether any rule could find a clash."""
+        return bool(self._rules)
 
     def first_clash(self, classes: AliasClasses, first: Anchor, second: Anchor) -> Clash | None:
         """The first clash between an anchor of one class and one of another, None for none.

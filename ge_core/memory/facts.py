@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ge_core.memory.access import Scratch
+from ge_core.memory.conflict_query import Clash
 from ge_core.memory.expand import Expansion
 from ge_core.memory.plan import Io, Strided, scratch_name
 
@@ -44,6 +45,7 @@ class PlanFacts:
         scratch: scratch areas with their sites.
         unplanned: tensors that get buffers at run time.
         fixed_bytes: bytes of the pools that have fixed places (constants, variables).
+        clashes: by the tensors that could be one but for a plugin's layout rule, what it said.
         warnings: what should be said to whoever compiles.
     """
 
@@ -59,6 +61,7 @@ class PlanFacts:
     scratch: list[tuple[Scratch, Site]] = field(default_factory=list)
     unplanned: list[int] = field(default_factory=list)
     fixed_bytes: dict[str, int] = field(default_factory=dict)
+    clashes: dict[tuple[int, int], Clash] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     _names: dict[str, Site] | None = None
 

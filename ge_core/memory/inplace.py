@@ -2,7 +2,8 @@
 
 GE's own offers (`_output_inplace_ability`: a list of [output, input]) are always looked at, those
 of op traits when asked for. An offer is taken where the node is the last that needs the input's
-bytes, under any name and on any stream, and no other input of it is the same bytes.
+bytes, under any name and on any stream, no other input of it is the same bytes, and no plugin's
+layout rule is against it.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ class InPlace:
         if not self.coalescer.fits(source, target) or self.coalescer.is_callers(source):
             return False
         if not self._is_last(instance, index, source) or not self._is_first(instance, target):
+            return False
+        if self.coalescer.clash(source, target):
             return False
         self.coalescer.unite(source, target, f"{node.op} {node.name} works in place")
         return True

@@ -43,7 +43,7 @@ class Judge:
         for mine in self._pieces(one):
             for theirs in self._pieces(other):
                 if self._problem.interferes(mine, theirs):
-                    return False, self._clash(mine, theirs)
+                    return False, self._rule(a, b) or self._clash(mine, theirs)
         return True, "every access to the one comes before the other is written"
 
     def _without_cluster(self, one: Site, other: Site) -> tuple[bool, str]:
@@ -70,6 +70,17 @@ class Judge:
             for delta, buffer in self._problem.clusters[site.cluster].pieces
             if delta < site.delta + site.size and site.delta < delta + buffer.size
         ]
+
+    def _rule(self, a: str, b: str) -> str | None:
+        """The plugin's rule that kept the one out of the other's place."""
+        name = self._facts.work.name
+        for pair, clash in self._facts.clashes.items():
+            if {a, b} == set(map(name, pair)):
+                return (
+                    f"{clash.first!r} and {clash.second!r} can't share a memory: {clash.code}"
+                    f" ({clash.owner})"
+                )
+        return None
 
     def _clash(self, mine: Buffer, theirs: Buffer) -> str:
         if self._problem.order is None:

@@ -9,6 +9,7 @@ from ge_core.memory import Plan
 from ge_core.memory.assemble import plan_from
 from ge_core.memory.build import build_problem
 from ge_core.memory.facts import PlanFacts
+from ge_core.memory.joining import JoinChecks
 from ge_core.memory.options import OPTIONS as PLAN_OPTIONS
 from ge_core.memory.problem import Budget, MemoryProblem, Placement
 from ge_core.memory.validate import fingerprint
@@ -29,7 +30,8 @@ class Planner:
         self.kernel = kernel
         self.target = target
         self.level = schedule.level.name
-        self.options = schedule.options.as_dict()
+        self._values = schedule.options
+        self.options = self._values.as_dict()
         schedule.options.asked.update(PLAN_OPTIONS)
         self.timeout = request.timeout
         given = request.assigner or kernel.config.assigner or DEFAULT_ASSIGNER
@@ -61,7 +63,14 @@ class Planner:
 
     def problem(self, graph: Graph) -> tuple[MemoryProblem, PlanFacts]:
         """What is to be placed."""
-        return build_problem(graph, self.kernel.ops, self.target, self.options)
+        registries = self.kernel.registries
+        layout = JoinChecks.of(
+            registries.checkers, registries.anchor_types, graph, registries.ops, self._option
+        )
+        return build_problem(graph, self.kernel.ops, self.target, self.options, layout=layout)
+
+    def _option(self, name: str) -> str | None:
+        return self._values.get(name)
 
     def _assign(self, problem: MemoryProblem, owner: str, steps: int | None) -> Placement:
         assigner = self.kernel.assigners.make(self.assigner_name)

@@ -236,7 +236,7 @@ CASES: dict[str, Case] = {
     "RESULT_READER": _result_reader,
     "READER_TYPE": _reader_type,
 }
-GIVEN_ELSEWHERE = {"NO_TASK", "MARKED_BEFORE", "HOLDS_LONGER", "RAISES_PEAK"}
+GIVEN_ELSEWHERE = {"NO_TASK", "MARKED_BEFORE", "HOLDS_LONGER", "RAISES_PEAK", "LAYOUT_CLASH"}
 
 
 def build(case: Case) -> Graph:

@@ -13,6 +13,7 @@ from ge_concat_notask.kept_pieces import PLACED_PIECES, pieces_of, pieces_stay
 from ge_concat_notask.marks import is_marked, unmark
 from ge_concat_notask.pack_notask import PackNotaskPass
 from ge_concat_notask.peak import early_bytes
+from ge_concat_notask.setting import LAYOUT
 from ge_concat_notask.split_notask import SplitNotaskPass
 from ge_core.api import Level, Stage, hookimpl
 
@@ -39,7 +40,14 @@ def ge_register_passes(passes: Any) -> None:
         check=pieces_stay,
         summary="joins and splits without a task keep the inputs and outputs they were placed for",
     )
-    about: dict[str, Any] = {"levels": levels, "stage": stage, "establishes": [PLACED_PIECES]}
+    # What plugins' rules were asked about before is joined, and one made anew would be apart.
+    passes.add_analysis(LAYOUT, same=None, summary="What plugins' layout rules say of joins.")
+    about: dict[str, Any] = {
+        "levels": levels,
+        "stage": stage,
+        "establishes": [PLACED_PIECES],
+        "preserves": [LAYOUT],
+    }
     passes.add(
         SplitNotaskPass, before=["ConcatNotaskPass", "PackNotaskPass"], handles=["split"], **about
     )

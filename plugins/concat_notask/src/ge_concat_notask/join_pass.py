@@ -64,6 +64,7 @@ class JoinPass(GraphPass, codes=COMMON_CODES | JOIN_CODES):
         else:
             setting.places.settle(node)
         mark_join(graph, node, self.claim, rules.roots)
+        setting.settle_layout(rules.together)
         ctx.applied(node, "NO_TASK", bytes=_bytes(node), parts="operands")
         ctx.retractable(node, partial(unmark, graph, node), "RAISES_PEAK", bytes=_bytes(node) or 0)
         early = early_bytes(rules.roots, listing)

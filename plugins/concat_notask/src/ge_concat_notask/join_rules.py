@@ -5,7 +5,7 @@ of one operand would be enough.
 
 Beyond GE: sizes must add up; nobody may overwrite an operand or the result; no other reader of an
 operand, and no reader of the result, may want the bytes in a layout of its own. GE leaves these to
-later stages, or to luck.
+later stages, or to luck. Last, plugins' layout rules are asked.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from ge_concat_notask import producers
 from ge_concat_notask.kinds import own_kinds
 from ge_concat_notask.memory import Chain, Uses
 from ge_concat_notask.pieces import piece_refusal, sum_refusal
-from ge_concat_notask.refusal import Refusal, refuse
+from ge_concat_notask.refusal import Refusal, layout_clash, refuse
 from ge_concat_notask.scene import has_unknown_shape, in_unknown_graph
 from ge_concat_notask.setting import Setting
 from ge_core.api import (
+    Anchor,
     InputAnchor,
     Node,
     OutputAnchor,
@@ -58,6 +59,11 @@ class JoinRules(ABC):
     def roots(self) -> list[OutputAnchor]:
         """The owners of the operands' bytes."""
         return [chain.root for chain in self.chains]
+
+    @property
+    def together(self) -> list[Anchor]:
+        """What lies in one buffer once the task is gone: the operands, then the result."""
+        return [*self.operands, *self.node.outputs[:1]]
 
     def _source(self, chain: Chain) -> tuple[OutputAnchor, int]:
         """What makes two operands the same: the owner; parts of one owner may differ beyond GE."""
@@ -180,6 +186,7 @@ class JoinRules(ABC):
             yield from self._wished_kind(self.setting.memory.uses(output))
         yield from self._result_overwritten()
         yield from self._clash()
+        yield from layout_clash(self.setting, self.together)
 
     def _whole(self) -> Iterator[Refusal]:
         for edge, desc, chain in zip(self.operands, self.descs, self.chains, strict=True):

@@ -6,11 +6,14 @@ of ours for what GE leaves to later stages, or gets wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from ge_core.api import InputAnchor, Node, OutputAnchor
+from ge_core.api import Anchor, InputAnchor, Node, OutputAnchor
+
+if TYPE_CHECKING:
+    from ge_concat_notask.setting import Setting
 
 Blamed = Node | InputAnchor | OutputAnchor
 Codes = dict[str, str | tuple[str, str | None]]
@@ -43,6 +46,7 @@ COMMON_CODES: Final[Codes] = {
     "VIRTUAL_READER": ("{reader} needs no task itself and follows its memory", "output"),
     "MEMORY_KINDS_DIFFER": ("{memory} and {other} memory are asked for its parts", "mem_type"),
     "ON_CHIP_MEMORY": ("it works in on-chip memory {memory}", "lx_mem"),
+    "LAYOUT_CLASH": ("{first} and {second} can't share a memory: {clash}", "layout"),
     "RAISES_PEAK": ("without a task it would need a larger arena", "peak"),
 }
 """Given by joins and splits alike."""
@@ -108,3 +112,12 @@ def the_one_edge(first: Refusal, others: Iterator[Refusal]) -> InputAnchor | Non
     if edge is None:
         return None
     return edge if all(other.edge is edge for other in others) else None
+
+
+def layout_clash(setting: Setting, anchors: Sequence[Anchor]) -> Iterator[Refusal]:
+    """A plugin's rule against these anchors' lying in one buffer; asked where all else agrees."""
+    clash = setting.clash(anchors)
+    if clash is not None:
+        blame = (clash.first, clash.second)
+        first, second = map(str, blame)
+        yield refuse("LAYOUT_CLASH", blame, first=first, second=second, clash=clash.code)

@@ -57,6 +57,7 @@ class SplitNotaskPass(GraphPass, codes=COMMON_CODES | SPLIT_CODES):
                 _say(ctx, node, first, None if edge in node.inputs else edge)
                 continue
             mark_split(graph, node)
+            setting.settle_layout([*node.inputs[:1], *node.outputs])
             setting.memory.marked_split(node)
             if setting.places is not None:
                 setting.places.settle_split(node)

@@ -6,7 +6,7 @@ cases by format pair, some of which accept padded or interleaved pieces. What GE
 of the producer and of the readers, is refused here too.
 
 Beyond GE: pieces start at aligned bytes, sizes add up, views are looked through on both sides, and
-nobody may overwrite the input or a piece.
+nobody may overwrite the input or a piece. Last, plugins' layout rules are asked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ge_concat_notask.kinds import own_kinds
 from ge_concat_notask.marks import CUT, JOINED, NO_TASK, PACKED_IN, SHARES_INPUT
 from ge_concat_notask.memory import Chain
 from ge_concat_notask.pieces import piece_refusal, sum_refusal
-from ge_concat_notask.refusal import Refusal, refuse
+from ge_concat_notask.refusal import Refusal, layout_clash, refuse
 from ge_concat_notask.scene import has_unknown_shape, in_unknown_graph
 from ge_concat_notask.setting import Setting
 from ge_core.api import InputAnchor, Node, OutputAnchor
@@ -77,6 +77,7 @@ class SplitRules:
             yield refuse("UNKNOWN_GRAPH")
         yield from self._overwritten(edge, chain)
         yield from self._kinds(chain)
+        yield from layout_clash(self.setting, [edge, *self.node.outputs])
 
     def _phony(self, edge: InputAnchor, chain: Chain) -> Iterator[Refusal]:
         """A split without a kernel: GE marks it whatever is around it; we ask that it be right."""
@@ -89,6 +90,7 @@ class SplitRules:
         yield from producers.also_result(chain, self.setting, edge)
         yield from self._overwritten(edge, chain)
         yield from self._kinds(chain)
+        yield from layout_clash(self.setting, [edge, *self.node.outputs])
 
     # ---- shape ---------------------------------------------------------------------------------
 
