@@ -20,12 +20,12 @@ from ge_core.passes.manager import RunReport
 if TYPE_CHECKING:
     from ge_core.proof import ProofResult, Violation
 
-MOST_COMPARED: Final = 2_000_000
+MOST_COMPARED: Final = 500_000
 """Nodes that are compared again to name passes: so many nodes times passes, at most."""
 
 _Key = tuple[str, str, int | None]
 """Check, node and input of a violation."""
-_Fault = tuple[str, ...]
+_Fault = tuple[str, str, str, str | None, bool]
 """What is wrong, whoever reads it: a pass that hands the wrong value to another is innocent."""
 
 
@@ -117,7 +117,7 @@ class _Part:
         base: what the graph is compared with.
         found: what is wrong by now, and since which pass; "" where no pass before it did it.
         faults: the same by what is wrong instead of where it is seen.
-        touched: the last pass that changed a node, and the how manyeth it was.
+        touched: the last pass that changed a node, and its number in the order they ran.
     """
 
     base: Graph
@@ -133,6 +133,7 @@ class _Part:
 class _History(Instrument):
     def __init__(self, original: Graph) -> None:
         self._parts = [_Part(original)]
+        self._root: Graph | None = None
         self._borders: list[str] = []
         """Passes that changed values, between the parts."""
         self._before: dict[str, tuple[Any, ...]] = {}
@@ -142,7 +143,8 @@ class _History(Instrument):
         self._step = 0
 
     def before_pass(self, ctx: PassContext) -> None:
-        self._before = _nodes(ctx.graph.root)
+        self._root = ctx.graph.root
+        self._before = _nodes(self._root)
 
     def after_pass(self, ctx: PassContext, changed: bool, seconds: float) -> None:
         root, name = ctx.graph.root, ctx.declaration.name
@@ -195,14 +197,35 @@ class _History(Instrument):
             since = part.found.get(key, part.faults.get(fault))
             if since is not None:
                 return since or self._secret
-        paths = [violation.node, violation.written_by]
-        names = [path.rpartition("/")[2] for path in paths if path is not None]
-        touching = [part.touched[name] for part in parts for name in names if name in part.touched]
-        if touching:
-            return max(touching)[1]
+        for names in self._about(violation):
+            touching = [p.touched[name] for p in parts for name in names if name in p.touched]
+            if touching:
+                return max(touching)[1]
         # What passes said of it, as long as one that did something said so.
         said = violation.since_pass
         return said if any(said in part.changed() for part in parts) else None
+
+    def _about(self, violation: Violation) -> list[list[str]]:
+        """The nodes that it is about, those first that nobody but the culprit need have changed."""
+        writer, reader = (
+            [] if path is None else [path.rpartition("/")[2]]
+            for path in (violation.written_by, violation.node)
+        )
+        if violation.differs is not None:
+            # The writer computes something else; the reader has nothing to do with it.
+            return [writer]
+        source = self._source(reader[0], violation.input)
+        if not writer:
+            return [source, reader]
+        return [[*writer, *reader, *source]]
+
+    def _source(self, reader: str, at: int | None) -> list[str]:
+        """The node that an input reads from."""
+        node = None if self._root is None else self._root.find(reader)
+        if node is None or at is None or at >= len(node.inputs):
+            return []
+        anchor = node.inputs[at].source
+        return [] if anchor is None else [anchor.node.name]
 
     def _parts_of(self, violation: Violation) -> list[_Part]:
         """The parts that it can be about; all, where it is about the graph as a whole."""
@@ -219,8 +242,9 @@ def _key(violation: Violation) -> _Key:
 
 
 def _fault(violation: Violation) -> _Fault:
-    told = (violation.expected, violation.found, violation.written_by, violation.differs)
-    return violation.check, *(text or "" for text in told)
+    # In what it differs depends on how the graph it is compared with is called.
+    has_same_name = violation.differs is not None
+    return violation.check, violation.expected, violation.found, violation.written_by, has_same_name
 
 
 def _nodes(graph: Graph) -> dict[str, tuple[Any, ...]]:

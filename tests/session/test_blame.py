@@ -89,6 +89,13 @@ def test_a_pass_behind_one_that_changes_values(compiled: Compile) -> None:
     assert str(result.proof.violations[0]).endswith("since pass acme.B, from pass acme.A on")
 
 
+def test_a_later_edit_behind_one_that_changes_values(compiled: Compile) -> None:
+    """There too it is innocent."""
+    touch = 'for name in ("e", "mv", "last"):\n    graph.set_attr(find(name), "_seen", 1)'
+    result = compiled(A=VALUES, B=TO_LOG, C=touch, values=("A",))
+    assert [("acme.B", "e computes Log now, Exp as acme.A left it", "acme.A", None)] == said(result)
+
+
 def test_a_later_edit_of_the_same_nodes_is_innocent(compiled: Compile) -> None:
     """Even where it removes the node that read the wrong value first."""
     touch = 'for name in ("e", "mv", "last"):\n    graph.set_attr(find(name), "_seen", 1)'
@@ -100,6 +107,19 @@ def test_a_pass_that_edits_without_methods(compiled: Compile) -> None:
     assert [("acme.A", LOG, None, None)] == said(compiled(A='find("e").op = "Log"'))
     result = compiled(A='find("last").inputs[0].source = None', B=VALUES, values=("B",))
     assert ["acme.A"] == [violation[0] for violation in said(result)]
+
+
+def test_what_only_the_plan_makes_wrong(compiled: Compile) -> None:
+    """The last pass that changed the node which did not run is named, not those behind it."""
+    mark = 'graph.set_attr(find("e"), "_no_task", True)'
+    result = compiled(A=mark, B='graph.set_attr(find("x"), "_seen", 1)')
+    assert {"acme.A"} == {violation[0] for violation in said(result)}
+
+
+def test_a_graph_too_large_to_compare(compiled: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then it is the last pass that changed what computes something else."""
+    monkeypatch.setattr("ge_core.session.blame.MOST_COMPARED", 0)
+    assert [("acme.A", LOG, None, None)] == said(compiled(A=TO_LOG, B=EDIT_LAST))
 
 
 @pytest.mark.parametrize(
