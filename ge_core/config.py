@@ -8,6 +8,7 @@
 
     [tool.ge.set]
     "ge.exec.inputReuseMemIndexes" = "0"
+    acme.DropNoOpCast.limit = 100        # the same as "acme.DropNoOpCast.limit"
 
 pydantic reads the table and is imported only where there is one.
 """
@@ -23,7 +24,7 @@ from typing import Any, ClassVar, Literal
 
 from ge_core import deprecation
 from ge_core.errors import InputFileError, UnknownNameError, near_matches
-from ge_core.toml_lines import index_lines, line_of
+from ge_core.toml_lines import index_lines, joined_names, line_of
 
 FILES = ("ge.toml", "pyproject.toml")
 """Looked for in this order in each folder; in ge.toml the whole file is the table."""
@@ -145,6 +146,7 @@ def _validated(
     ours = ("file", "settings", "warnings")
     known = [name for name in ProjectConfig.__dataclass_fields__ if name not in ours]
     written = [name.replace("_", "-") for name in known] + ["set"]
+    index = index_lines(text)
     values: dict[str, Any] = {}
     spelled: dict[str, str] = {}
     warnings: list[str] = []
@@ -152,7 +154,7 @@ def _validated(
         key = _present_key(given, warnings)
         name = _KEYS.get(key, key.replace("-", "_"))
         if key not in written and key not in known:
-            where = line_of(index_lines(text), (*prefix, given))
+            where = line_of(index, (*prefix, given))
             raise InputFileError(
                 "is no key of the configuration",
                 file=f"{path}:{where}",
@@ -160,23 +162,41 @@ def _validated(
                 near=near_matches(key, written),
             )
         if name in values:
-            where = line_of(index_lines(text), (*prefix, given))
+            where = line_of(index, (*prefix, given))
             raise InputFileError(
                 f"is set twice, as {spelled[name]!r} too", file=f"{path}:{where}", field=given
             )
+        if name == "settings" and isinstance(value, dict):
+            value = joined_names(value, index, (*prefix, given), str(path))
         values[name], spelled[name] = value, given
     try:
         read = TypeAdapter(ProjectConfig).validate_python(values)
         return replace(read, warnings=tuple(warnings))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        first: Any = error.errors(include_url=False)[0]
         location = [str(part) for part in first["loc"]]
         keys = [spelled.get(location[0], location[0]), *location[1:]] if location else []
+        problem, value, hint = f"{first['msg'][:1].lower()}{first['msg'][1:]}", first["input"], None
+        if first["type"] == "tuple_type":
+            problem = "input should be a list"
+            if isinstance(value, str):
+                hint = f"write {keys[0]} = [{_quoted(value)}]"
+        elif location[:1] == ["settings"] and len(location) > 1:
+            # pydantic adds which of the types it tried.
+            problem, keys = "input should be a text, a number or a truth value", keys[:2]
         raise InputFileError(
-            f"{first['msg'][:1].lower()}{first['msg'][1:]} (got {first['input']!r})",
-            file=f"{path}:{line_of(index_lines(text), (*prefix, *keys))}",
+            f"{problem} (got {value!r})",
+            file=f"{path}:{line_of(index, (*prefix, *keys))}",
             field=".".join(keys),
+            hint=hint,
         ) from error
+
+
+def _quoted(text: str) -> str:
+    """A text as TOML has it; JSON's escapes are among TOML's."""
+    import json
+
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _present_key(key: str, warnings: list[str]) -> str:

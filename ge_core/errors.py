@@ -227,10 +227,16 @@ class LimitExceeded(GeError):
     exit_code = 3
 
 
-def near_matches(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
-    """Known names that look like `name`, best first; ties keep alphabetical order."""
+def near_matches(
+    name: str, known: Iterable[str], count: int = 3, cutoff: float = 0.55
+) -> tuple[str, ...]:
+    """Known names that look like `name`, best first; ties keep alphabetical order.
+
+    Args:
+        cutoff: how like, from 0 to 1; 0.5 is one of two letters.
+    """
     by_fold: dict[str, str] = {}
     for candidate in sorted(known):
         by_fold.setdefault(candidate.casefold(), candidate)
-    hits = get_close_matches(name.casefold(), list(by_fold), n=count, cutoff=0.55)
+    hits = get_close_matches(name.casefold(), list(by_fold), n=count, cutoff=cutoff)
     return tuple(by_fold[hit] for hit in hits)

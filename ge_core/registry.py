@@ -67,7 +67,7 @@ class Registry(Generic[T]):
         self._entries: dict[str, Entry[T]] = {}
         self._renames = Renames(self.kind)
         self.missing_hint: str | None = None
-        """Said with every unknown name: which plugins failed to load."""
+        """Said with unknown names that nothing is near to: which plugins aren't there."""
         self.absent: Mapping[str, str] = {}
         """Why a plugin isn't there, by its name."""
         self.closed = False
@@ -236,7 +236,7 @@ class Registry(Generic[T]):
         return UnknownNameError(
             f"no {self.kind} {name!r}",
             near=[f"{match} ({self._entries[match].owner})" for match in near],
-            hint=self.missing_hint,
+            hint=None if near else self.missing_hint,
         )
 
     def names(self) -> list[str]:

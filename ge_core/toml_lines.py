@@ -7,7 +7,10 @@ numbers for the members of arrays of tables: `("add", 0, "pass")`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ge_core.errors import InputFileError
 
 Path = tuple[str | int, ...]
 
@@ -48,6 +51,39 @@ def line_of(index: Mapping[Path, int], path: Sequence[str | int]) -> int:
         if line is not None:
             return line
     return 1
+
+
+def joined_names(
+    table: Mapping[str, Any], index: dict[Path, int], path: Path, file: str
+) -> dict[str, Any]:
+    """A table of names with dots: `a.b = 1`, and `b = 1` in a table `[a]`, say `"a.b" = 1`.
+
+    Args:
+        index: of the file's lines; those of the joined names are added.
+        path: of the table.
+        file: named in errors.
+
+    Raises:
+        InputFileError: a name is set twice.
+    """
+    values: dict[str, Any] = {}
+    for parts, value in _leaves(table):
+        name, line = ".".join(parts), line_of(index, (*path, *parts))
+        if name in values:
+            field = ".".join(map(str, (*path, name)))
+            raise InputFileError("is set twice", file=f"{file}:{line}", field=field)
+        values[name] = value
+        index[(*path, name)] = line
+    return values
+
+
+def _leaves(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            for parts, leaf in _leaves(value):
+                yield (key, *parts), leaf
+        else:
+            yield (key,), value
 
 
 def _header(parts: Path, of_array: bool, counts: dict[Path, int]) -> Path:

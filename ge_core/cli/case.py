@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from ge_core.cli.common import output_format, print_json, set_up_logs
+from ge_core.cli.common import kernel_of, output_format, print_json, set_up_logs
 
 
 @click.command("case")
@@ -18,10 +18,9 @@ def case_command(ctx: click.Context, /, paths: tuple[Path, ...], form: str) -> i
     """Run case files, or all those in folders: graph, pipeline, expectations."""
     from ge_core.cases import find_cases, run_case
     from ge_core.plugin.watch import results_kept_apart
-    from ge_core.session.kernel import default_kernel
 
     set_up_logs(ctx)
-    kernel = default_kernel(strict=bool((ctx.find_root().obj or {}).get("strict_plugins")))
+    kernel = kernel_of(ctx)
     with results_kept_apart():
         results = [run_case(case, kernel) for case in find_cases(paths)]
     failed = [result for result in results if not result.passed]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ge_core.digits import whole_number
+
+if TYPE_CHECKING:
+    from ge_core.session.kernel import Kernel
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -152,8 +155,33 @@ def requested(ctx: click.Context, flags: Mapping[str, Any]) -> dict[str, Any]:
         "objective": flags["objective"],
         "verify_each": flags["verify_each"],
         "op_traits": flags["op_traits"],
-        "strict_plugins": bool((ctx.obj or {}).get("strict_plugins")),
+        "strict_plugins": is_strict(ctx),
     }
+
+
+def is_strict(ctx: click.Context) -> bool:
+    """Whether `--strict-plugins` was given."""
+    return bool((ctx.find_root().obj or {}).get("strict_plugins"))
+
+
+def kernel_of(ctx: click.Context) -> Kernel:
+    """The kernel with every plugin merged; what loading them warned of is told, once a command."""
+    from ge_core.session.kernel import default_kernel
+
+    kernel = default_kernel(strict=is_strict(ctx))
+    if not ctx.find_root().meta.setdefault(_TOLD, False):
+        ctx.find_root().meta[_TOLD] = True
+        warn(kernel.warnings)
+    return kernel
+
+
+_TOLD = "ge_core.cli.warnings"
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Warnings on standard error, apart from the result."""
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
 
 
 def print_json(document: Mapping[str, Any]) -> None:

@@ -14,6 +14,7 @@ from ge_core.cli.common import (
     print_json,
     requested,
     set_up_logs,
+    warn,
     write_text,
 )
 from ge_core.cli.dumps import instruments, watching_flags
@@ -47,7 +48,9 @@ def compile_command(ctx: click.Context, /, model: Path, form: str, **flags: Any)
     if flags["print_pipeline"]:
         from ge_core.cli.pipelines import asked_pipeline
 
-        click.echo(str(asked_pipeline(ctx, flags["pipeline"], flags).schedule.text()))
+        schedule = asked_pipeline(ctx, flags["pipeline"], flags).schedule
+        warn(schedule.warnings)
+        click.echo(str(schedule.text()))
         return 0
     if flags["output"] is not None:
         check_output(flags["output"])

@@ -46,7 +46,9 @@ def explain_command(
             }
         )
     else:
-        click.echo(story or "no moves, joins, splits or slices")
+        click.echo(
+            story or "nothing to explain: no copies, and no other node that a pass changed or kept"
+        )
     return 0
 
 

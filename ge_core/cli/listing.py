@@ -6,17 +6,14 @@ from typing import Any, Final
 
 import click
 
-from ge_core.cli.common import output_format
+from ge_core.cli.common import kernel_of, output_format
 from ge_core.cli.tables import show
 from ge_core.registry import Owner
 
 
 def registries(ctx: click.Context) -> Any:
     """All registries with every plugin merged."""
-    from ge_core.session.kernel import default_kernel
-
-    strict = bool((ctx.find_root().obj or {}).get("strict_plugins"))
-    return default_kernel(strict=strict).registries
+    return kernel_of(ctx).registries
 
 
 def owned(name: str, owner: Owner, **facts: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ge_core.cli.common import output_format, print_json
+from ge_core.cli.common import kernel_of, output_format, print_json
 from ge_core.cli.listing import owned, registries
 from ge_core.cli.tables import show
 
@@ -108,10 +108,7 @@ def _binds(declaration: PassDeclaration, option: str) -> bool:
 @click.pass_context
 def show_command(ctx: click.Context, /, name: str, form: str) -> None:
     """Show one option, its value at each level and the one in force here; a pass's too."""
-    from ge_core.session.kernel import default_kernel
-
-    strict = bool((ctx.find_root().obj or {}).get("strict_plugins"))
-    facts = _facts(default_kernel(strict=strict), name)
+    facts = _facts(kernel_of(ctx), name)
     if form == "json":
         print_json({"schema": "ge-option/1", **facts})
         return

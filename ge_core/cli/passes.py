@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ge_core.cli.common import SettingParam, output_format, print_json, settings_of
+from ge_core.cli.common import (
+    SettingParam,
+    kernel_of,
+    output_format,
+    print_json,
+    settings_of,
+    warn,
+)
 from ge_core.cli.listing import owned, registries
 from ge_core.cli.tables import show
 
@@ -60,7 +67,7 @@ def show_command(ctx: click.Context, /, name: str, form: str) -> None:
     passes = registries(ctx).passes
     name, warning = passes.current(name)
     if warning is not None:
-        click.echo(f"warning: {warning}", err=True)
+        warn([warning])
     declaration = passes.get(name)
     facts = _row(declaration)
     del facts["rank"]
@@ -145,21 +152,18 @@ def _saying(ctx: click.Context, claim: Claim, what: str) -> list[str]:
 @click.pass_context
 def why_command(ctx: click.Context, /, name: str, form: str, **flags: Any) -> None:
     """Say whether a pass runs, and the chain of decisions that says so."""
-    from ge_core.session.kernel import default_kernel
     from ge_core.session.request import CompileRequest
     from ge_core.session.scheduling import schedule_for
 
-    strict = bool((ctx.find_root().obj or {}).get("strict_plugins"))
-    kernel = default_kernel(strict=strict)
+    kernel = kernel_of(ctx)
     name, warning = kernel.registries.passes.current(name)
     if warning is not None:
-        click.echo(f"warning: {warning}", err=True)
+        warn([warning])
     kernel.registries.passes.get(name)
     asked = {key: flags[key] for key in ("pipeline", "target")}
     request = CompileRequest(**settings_of(flags), **asked)
     schedule = schedule_for(kernel, request)
-    for text in schedule.warnings:
-        click.echo(f"warning: {text}", err=True)
+    warn(schedule.warnings)
     decision = schedule.decisions[name]
     if form == "json":
         because = [step.to_json() for step in decision.because]

@@ -7,7 +7,14 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from ge_core.cli.common import SettingParam, output_format, print_json, settings_of
+from ge_core.cli.common import (
+    SettingParam,
+    kernel_of,
+    output_format,
+    print_json,
+    settings_of,
+    warn,
+)
 from ge_core.cli.listing import registries
 from ge_core.cli.tables import show
 
@@ -67,7 +74,7 @@ def show_command(
         print_json(shown.to_json())
         return
     click.echo(str(shown.schedule.text()) if text else "\n".join(shown.lines()))
-    _warn(shown.schedule.warnings)
+    warn(shown.schedule.warnings)
 
 
 @pipeline_group.command("diff")
@@ -103,24 +110,17 @@ def diff_command(
             click.echo(str(difference))
         if not found:
             click.echo("no difference")
-        _warn(dict.fromkeys(text for one in shown for text in one.schedule.warnings))
+        warn(dict.fromkeys(text for one in shown for text in one.schedule.warnings))
     return 1 if found and exit_code else 0
 
 
 def asked_pipeline(ctx: click.Context, what: str | None, flags: dict[str, Any]) -> Any:
     """A pipeline with the flags of a command, as `ge_core.session.pipeline_view.Shown`."""
-    from ge_core.session.kernel import default_kernel
     from ge_core.session.pipeline_view import show_pipeline
     from ge_core.session.request import CompileRequest
 
-    strict = bool((ctx.find_root().obj or {}).get("strict_plugins"))
     request = CompileRequest(**settings_of(flags), target=flags["target"])
-    return show_pipeline(default_kernel(strict=strict), what, request)
-
-
-def _warn(warnings: Any) -> None:
-    for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
+    return show_pipeline(kernel_of(ctx), what, request)
 
 
 COMMANDS: Final = {"pipelines": pipelines_command, "pipeline": pipeline_group}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import click
 
-from ge_core.cli.common import output_format, print_json
+from ge_core.cli.common import is_strict, output_format, print_json, warn
 from ge_core.cli.tables import show
 
 SLOW: Final = 0.3
@@ -25,8 +26,7 @@ def plugins_command(ctx: click.Context, /, form: str) -> None:
 
         index = index_plugins(find_config())
         show("plugins", form, [c.to_json() for c in index.candidates], COLUMNS)
-        for warning in index.warnings:
-            click.echo(f"warning: {warning}", err=True)
+        warn(index.warnings)
 
 
 BRINGS: Final = ("name", "distribution", "version", "api", "status", "brings", "error")
@@ -57,7 +57,11 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
     from ge_core.plugin.stale import stale_installations
     from ge_core.session.pipeline_problems import pipeline_problems
 
-    plugins = load_plugins(config=find_config())
+    # What is wrong is shown here, also where the configuration makes an error of it.
+    config = find_config()
+    strict = is_strict(ctx) or config.strict_plugins
+    plugins = load_plugins(config=replace(config, strict_plugins=False))
+    unknown = plugins.failures.unknown
     rows: list[dict[str, Any]] = [candidate.to_json() for candidate in plugins.candidates]
     tracebacks = {f.candidate.name: f.traceback for f in plugins.failures.failures}
     reports = {(r.candidate.name, r.candidate.distribution): r for r in plugins.reports}
@@ -72,7 +76,7 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
     pipelines = pipeline_problems(plugins.registries)
     bad = any(row["status"] in ("failed", "incompatible", "duplicate", "broken") for row in rows)
     bad = bad or any(row["changes"] for row in rows)
-    bad = bad or any(row["error"] for row in drivers) or bool(stale or pipelines)
+    bad = bad or any(row["error"] for row in drivers) or bool(stale or pipelines or unknown)
     if form == "json":
         behind = [one.to_json() for one in stale]
         print_json(
@@ -82,6 +86,7 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
                 "drivers": drivers,
                 "stale": behind,
                 "pipelines": pipelines,
+                "unknown": list(unknown),
             }
         )
     else:
@@ -94,6 +99,8 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
                     f"{row['name']} ({row['distribution']} {row['version']}) takes "
                     f"{row['seconds']:.1f} s to load; refer to heavy modules as 'module:Name'"
                 )
+        for words in unknown:
+            click.echo(words)
         click.echo()
         show("drivers", form, drivers, ("name", "group", "distribution", "version", "error"))
         for row in rows:
@@ -105,7 +112,7 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
         for row in pipelines:
             owner = f"{row['owner']} {row['version']}".rstrip()
             click.echo(f"\n{row['name']} ({owner}) can't be used: {row['error']}")
-    return 4 if bad and (ctx.find_root().obj or {}).get("strict_plugins") else int(bad)
+    return 4 if bad and strict else int(bad)
 
 
 COMMANDS: Final = {"plugins": plugins_command}

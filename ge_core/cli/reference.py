@@ -65,7 +65,10 @@ FACTS: Final[Mapping[str, Facts]] = {
     ),
     "explain": Facts(
         (0, 1, 2, 3, 4),
-        {"MODEL": _MODEL, "NODE": "a move, join, split or slice of it; all of them by default"},
+        {
+            "MODEL": _MODEL,
+            "NODE": "a node of it; by default every copy, and what passes changed or kept",
+        },
         "ge-explain/1",
         "no plan fits the target",
     ),

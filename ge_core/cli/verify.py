@@ -10,10 +10,12 @@ import click
 from ge_core.cli.common import (
     SettingParam,
     ShapeParam,
+    is_strict,
     op_traits_option,
     output_format,
     print_json,
     set_up_logs,
+    warn,
 )
 
 file_option = click.Path(dir_okay=False, path_type=Path)
@@ -42,11 +44,7 @@ def verify_command(ctx: click.Context, /, form: str, **arguments: Any) -> int:
 
     set_up_logs(ctx)
 
-    def tell(warning: str) -> None:
-        click.echo(f"warning: {warning}", err=True)
-
-    strict = bool((ctx.find_root().obj or {}).get("strict_plugins"))
-    proof = verify_files(strict_plugins=strict, warn=tell, **arguments)
+    proof = verify_files(strict_plugins=is_strict(ctx), warn=lambda text: warn([text]), **arguments)
     if form == "json":
         print_json(
             {

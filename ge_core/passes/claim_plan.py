@@ -206,7 +206,8 @@ class ClaimPlanner:
             + ("" if absent is None else f": {absent}"),
             near=[self._with_owner(match) for match in near],
             owner=str(declaration.owner),
-            hint=self._registry.missing_hint or f"declare it with passes.{thing}({name!r}, ...)",
+            hint=(None if near else self._registry.missing_hint)
+            or f"declare it with passes.{thing}({name!r}, ...)",
         )
 
     def _with_owner(self, name: str) -> str:

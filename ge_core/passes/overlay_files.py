@@ -48,7 +48,7 @@ from ge_core.errors import GeError, InputFileError, PluginError, near_matches
 from ge_core.passes.overlay_conflicts import check_overlay
 from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
 from ge_core.toml_lines import Path as TomlPath
-from ge_core.toml_lines import index_lines, line_of
+from ge_core.toml_lines import index_lines, joined_names, line_of
 
 if TYPE_CHECKING:
     from ge_core.passes.overlay_model import OverlayFile
@@ -266,6 +266,8 @@ def _checked(table: dict[str, Any], origin: str, index: dict[TomlPath, int]) -> 
 
     from ge_core.passes.overlay_model import OverlayFile
 
+    if isinstance(table.get("set"), dict):
+        table = {**table, "set": joined_names(table["set"], index, ("set",), origin)}
     try:
         return OverlayFile.model_validate(table)
     except ValidationError as error:

@@ -133,12 +133,13 @@ class _Walk:
         known += [] if key == "include" else map(str, Level)
         what = "pipeline" if key == "include" else "level or pipeline"
         verb = "includes" if key == "include" else "stands on"
-        hint = pipelines.missing_hint
+        near = near_matches(name, known)
+        hint = None if near else pipelines.missing_hint
         if name.endswith(".toml"):
             hint = "a file goes into include; in Python, what read_overlay_file gives for it"
         return UnknownNameError(
             f"{where}: pipeline {by.name!r} {verb} {name!r}, which is no {what}",
-            near=near_matches(name, known),
+            near=near,
             owner=str(by.owner) if by.owner.name else None,
             hint=hint,
         )

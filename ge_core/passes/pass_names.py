@@ -60,6 +60,8 @@ def unknown_pass(passes: PassRegistry, name: str) -> GeError:
     meant = without_prefix(passes, name)
     if meant:
         shown = [f"{declaration.name} ({declaration.owner})" for declaration in meant]
+        if error.hint == passes.missing_hint:
+            error.hint = None
         error.near = (*shown, *(near for near in error.near if near not in shown))
         said = "write it with its owner's prefix"
         if len(meant) > 1:

@@ -12,8 +12,10 @@ from typing import Final
 
 from ge_core.errors import GeError, UnknownNameError, near_matches
 from ge_core.passes.options import OptionRegistry
-from ge_core.passes.pass_names import unknown_pass
+from ge_core.passes.pass_names import unknown_pass, without_prefix
+from ge_core.passes.pass_options import describe_options
 from ge_core.passes.registry import PassRegistry
+from ge_core.registry import Owner
 
 GE_MARKER: Final = "forbidden_close_pass"
 """Not a pass: a marker that GE's own tools append to every switch text."""
@@ -102,18 +104,32 @@ class NameReader:
         error = self.options.unknown(name)
         if isinstance(error, UnknownNameError):
             error.near = self.near(name) or error.near
+            if error.near and error.hint == self.options.missing_hint:
+                error.hint = None
         return error
 
     def near(self, name: str) -> tuple[str, ...]:
-        """Options and passes whose names look alike, with their owners."""
-        matches = near_matches(name, [*self.options.names(), *self.passes.names()])
-        entries = (
-            (self.options if match in self.options else self.passes).entry(match)
-            for match in matches
-        )
+        """Options, passes and passes' own options whose names look alike, with their owners."""
+        owners = {entry.name: entry.owner for entry in self.options.entries()}
+        owners.update((entry.name, entry.owner) for entry in self.passes.entries())
+        owners.update(self._fields_near(name))
         return tuple(
-            f"{entry.name} ({entry.owner})" if entry.owner.name else entry.name for entry in entries
+            f"{match} ({owners[match]})" if owners[match].name else match
+            for match in near_matches(name, owners)
         )
+
+    def _fields_near(self, name: str) -> Iterator[tuple[str, Owner]]:
+        """The options of passes that the name's first part is near to; others aren't imported."""
+        written = name.rpartition(".")[0]
+        meant = [d.name for d in without_prefix(self.passes, written)]
+        for match in dict.fromkeys([*meant, *near_matches(written, self.passes.names())]):
+            declaration = self.passes.get(match)
+            try:
+                described = describe_options(declaration)
+            except GeError:
+                continue  # a pass that can't be loaded is told where it is needed
+            for option in described:
+                yield f"{match}.{option.name}", declaration.owner
 
     # ---- texts ---------------------------------------------------------------------------------
 

@@ -57,6 +57,10 @@ class FailureTable:
     """Plugins that aren't there though they are installed: failed, incompatible, contested.
 
     Those that somebody switched off are no failures; they only explain unknown names.
+
+    Attributes:
+        unknown: what was said of names that the configuration or the environment gives and nothing
+            has.
     """
 
     def __init__(
@@ -64,10 +68,12 @@ class FailureTable:
         failures: Sequence[PluginFailure] = (),
         refused: Sequence[Candidate] = (),
         disabled: Sequence[Candidate] = (),
+        unknown: Sequence[str] = (),
     ) -> None:
         self.failures = tuple(failures)
         self.refused = tuple(refused)
         self.disabled = tuple(disabled)
+        self.unknown = tuple(unknown)
 
     def lines(self) -> list[str]:
         """One line per plugin: name, package, version and reason."""
@@ -94,12 +100,12 @@ class FailureTable:
         return reasons
 
     def check_strict(self) -> None:
-        """Raises `PluginError` that names all of them, where there is any."""
-        lines = self.lines()
+        """Raises `PluginError` that names all of them and unknown names, where there is any."""
+        lines = [*self.lines(), *self.unknown]
         if lines:
+            what = "plugins are not loaded" if len(self) else "plugins are not there"
             raise PluginLoadError(
-                "plugins are not loaded, and --strict-plugins was asked for:\n  "
-                + "\n  ".join(lines),
+                f"{what}, and --strict-plugins was asked for:\n  " + "\n  ".join(lines),
                 hint="see `ge plugins doctor`, or set GE_DISABLE_PLUGINS",
             )
 

@@ -110,10 +110,16 @@ class Candidate:
 
 @dataclass(frozen=True)
 class PluginIndex:
-    """All candidates, sorted by (API, name, distribution)."""
+    """All candidates, sorted by (API, name, distribution).
+
+    Attributes:
+        warnings: said on every run.
+        unknown: those of them about names that somebody gave and nothing has.
+    """
 
     candidates: tuple[Candidate, ...]
     warnings: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     def loadable(self) -> list[Candidate]:
         """Those to load, in order."""
@@ -196,7 +202,9 @@ class _Judge:
         judged = [self._alone(candidate) for candidate in found]
         judged = self._contested(judged)
         self._check_names(judged)
-        return PluginIndex(tuple(judged), tuple(self.warnings))
+        unknown = tuple(self.warnings)
+        self._tell_local(judged)
+        return PluginIndex(tuple(judged), tuple(self.warnings), unknown)
 
     def _alone(self, candidate: Candidate) -> Candidate:
         # First: who switches off a plugin that doesn't fit is not told that it doesn't.
@@ -255,6 +263,9 @@ class _Judge:
                 self._warn(said, name, names)
         for name, distribution in sorted(self.config.prefer.items()):
             self._check_preference(name, distribution, judged)
+
+    def _tell_local(self, judged: list[Candidate]) -> None:
+        """Code of the project runs without being installed: that is said each time."""
         for candidate in judged:
             if candidate.is_local and candidate.status is Status.INDEXED:
                 self.warnings.append(

@@ -89,7 +89,8 @@ def load_plugins(
 
     Args:
         index: made from `config` and `environ` where it isn't given.
-        strict: a plugin that is installed and can't be loaded is an error.
+        strict: a plugin that is installed and can't be loaded is an error, and so is a name in the
+            configuration or the environment that no plugin has.
 
     Raises:
         PluginError: with `strict`, naming every such plugin with package and version.
@@ -98,7 +99,7 @@ def load_plugins(
     loading = _Loading(builtin_registries(), [c.name for c in index.candidates])
     for candidate, plugin in _import_all(index.loadable(), loading.fail, loading.watch):
         loading.take(candidate, plugin)
-    failures = FailureTable(loading.failures, index.refused(), index.disabled())
+    failures = FailureTable(loading.failures, index.refused(), index.disabled(), index.unknown)
     if strict or (config is not None and config.strict_plugins):
         failures.check_strict()
     registries = loading.registries

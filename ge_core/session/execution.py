@@ -62,6 +62,7 @@ class Execution:
             "arena_bytes": self.arena_bytes,
             "executed_copies": self.executed_copies,
             "executed_copy_bytes": self.executed_copy_bytes,
+            "warnings": list(self.result.warnings),
         }
 
 

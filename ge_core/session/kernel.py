@@ -44,6 +44,11 @@ class Kernel:
         return self.plugins.registries
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """Of the configuration and of loading plugins: said on every run."""
+        return (*self.config.warnings, *self.plugins.warnings)
+
+    @property
     def ops(self) -> OpRegistry:
         """Op traits."""
         return self.registries.ops
@@ -107,7 +112,7 @@ class Kernel:
             layout_checkers=registries.checkers,
             anchor_types=registries.anchor_types,
         )
-        for warning in (*self.config.warnings, *self.plugins.warnings):
+        for warning in self.warnings:
             environment.warn(warning)
         return environment
 

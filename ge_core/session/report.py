@@ -148,13 +148,14 @@ def render(result: Result) -> str:
     applied = result.remarks.count(RemarkKind.APPLIED)
     missed = result.remarks.count(RemarkKind.MISSED)
     lines.append(f"  reasons  {applied} went, {missed} stayed; `ge explain` tells why")
-    lines += [f"  counted  {run.name}: {_counts(run)}" for run in result.passes if run.counters]
+    lines += [f"  counted  {run.name}: {text}" for run in result.passes if (text := _counts(run))]
     lines.extend(f"  warning: {warning}" for warning in result.warnings)
     return "\n".join(lines)
 
 
 def _counts(run: PassRun) -> str:
-    return ", ".join(f"{name} {count}" for name, count in run.counters.items())
+    """What a pass counted, without what it met nothing of."""
+    return ", ".join(f"{name} {count}" for name, count in run.counters.items() if count)
 
 
 def _proof_line(result: Result) -> str:

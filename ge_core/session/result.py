@@ -15,7 +15,7 @@ from ge_core.passes.manager import PassRun
 from ge_core.passes.remarks import Remark, Remarks
 from ge_core.passes.timing import Timing
 from ge_core.session.copies import CopyCount
-from ge_core.session.story import tell
+from ge_core.session.story import tell, tell_all
 from ge_core.tasks import TaskList
 
 if TYPE_CHECKING:
@@ -115,11 +115,16 @@ class Result:
             return "\n".join(tell(remark) for remark in finals)
         said = self.remarks.of(node)
         if not said:
-            near = near_matches(node, [remark.node for remark in finals])
-            raise UnknownNameError(f"no move, join, split or slice {node!r}", near=near)
-        final = self.remarks.final(node)
-        others = [remark for remark in said if remark is not final]
-        return "\n".join(tell(remark) for remark in ([final] if final else []) + others)
+            raise self._nothing_said(node)
+        return tell_all(said, self.remarks.final(node))
+
+    def _nothing_said(self, name: str) -> UnknownNameError:
+        """Of a node that is there, or of a name that none has."""
+        nodes = {node.name: node for node in (*self.graph.all_nodes(), *self.original.all_nodes())}
+        if name in nodes:
+            return UnknownNameError(f"no pass said anything of {name!r} ({nodes[name].op})")
+        known = {*nodes, *(remark.node for remark in self.remarks)}
+        return UnknownNameError(f"no node {name!r}", near=near_matches(name, known, cutoff=0.5))
 
     def finals(self) -> list[Remark]:
         """The final remark of every copy, in the order of the original graph."""

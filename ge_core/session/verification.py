@@ -37,12 +37,15 @@ def verify_files(
         shapes: of the model's inputs, as it was compiled.
         settings: options in force besides those that the plan names.
         op_traits: TOML files with op traits, as it was compiled.
-        warn: is told of old names.
+        warn: is told of old names, and of what went wrong while plugins were loaded.
 
     Raises:
         InputFileError: a file can't be read as what it should be.
     """
     kernel = default_kernel(strict=strict_plugins).with_op_traits(op_traits)
+    if warn is not None:
+        for warning in kernel.warnings:
+            warn(warning)
     original = load(model, input_shapes=dict(shapes))
     graph = load(compiled)
     layout = _read_plan(plan)

@@ -137,7 +137,7 @@ def test_an_instrument_given_from_python(graph_file: Path) -> None:
 def test_what_a_pass_counted(
     ge: Ge, graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the document and in the report for people."""
+    """All of it in the document; in the report for people without what it met nothing of."""
     (tmp_path / "ge.toml").write_text('plugins = ["mine = counting"]\n')
     (tmp_path / "counting.py").write_text(
         "from ge_core.api import ALWAYS, GraphPass, hookimpl\n"
@@ -153,4 +153,6 @@ def test_what_a_pass_counted(
     monkeypatch.syspath_prepend(str(tmp_path))
     runs = ge("compile", graph_file, "--format", "json").json["passes"]
     assert {"graphs": 1, "never": 0} == runs[-1]["counters"]
-    assert "  counted  mine.Counts: graphs 1, never 0" in ge("compile", graph_file).out
+    assert ["  counted  mine.Counts: graphs 1"] == [
+        line for line in ge("compile", graph_file).out.splitlines() if line.startswith("  counted")
+    ]

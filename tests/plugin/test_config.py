@@ -78,6 +78,21 @@ def test_settings_become_texts(tmp_path: Path) -> None:
     } == find_config(tmp_path).options()
 
 
+def test_names_with_dots_need_no_quotes(tmp_path: Path) -> None:
+    """A dotted key, a table and an inline table say what the quoted name says."""
+    texts = (
+        "[set]\n'acme.Casts.limit' = 3",
+        "[set]\nacme.Casts.limit = 3",
+        "set.acme.Casts.limit = 3",
+        "[set.acme.Casts]\nlimit = 3",
+        "[set]\nacme = { Casts = { limit = 3 } }",
+        "[set.acme]\n'Casts.limit' = 3",
+    )
+    for text in texts:
+        write(tmp_path, "ge.toml", text)
+        assert {"acme.Casts.limit": "3"} == find_config(tmp_path).options(), text
+
+
 def test_the_nearest_file_counts_alone(tmp_path: Path) -> None:
     """ge.toml before pyproject.toml; a pyproject.toml without the table is passed by."""
     write(tmp_path, "pyproject.toml", PYPROJECT)
@@ -103,8 +118,20 @@ def test_without_a_file_nothing_is_configured(
         ("\nlevle = 'O1'", 2, "field 'levle': is no key of the configuration\n  near: level"),
         ("level = 1", 1, "field 'level': input should be a valid string (got 1)"),
         ("level='O1'\nobjective = 'fast'", 2, "field 'objective': input should be 'copies'"),
-        ("plugins = 'acme'", 1, "field 'plugins': input should be a valid tuple"),
-        ("\n[set]\n# ge\n'ge.a' = 1\n'ge.b' = [1]", 5, "field 'set.ge.b"),
+        (
+            "plugins = 'acme'",
+            1,
+            "field 'plugins': input should be a list (got 'acme')\n  write plugins = [\"acme\"]",
+        ),
+        ("disable = 1", 1, "field 'disable': input should be a list (got 1)"),
+        (
+            "\n[set]\n# ge\n'ge.a' = 1\n'ge.b' = [1]",
+            5,
+            "field 'set.ge.b': input should be a text, a number or a truth value (got [1])",
+        ),
+        ("[set]\nge.a = 1\nge.b = [1]", 3, "field 'set.ge.b': input should be a text"),
+        ("[set.ge]\na = 1\nb = [1]", 3, "field 'set.ge.b': input should be a text"),
+        ("[set]\n'ge.a' = 1\nge.a = 2", 3, "field 'set.ge.a': is set twice"),
         ("[prefer]\nacme = 1", 2, "field 'prefer.acme': input should be a valid string"),
         ("strict-plugins = 'maybe'", 1, "field 'strict-plugins': input should be a valid boolean"),
     ],

@@ -240,5 +240,5 @@ class ConfigFile(Written):
     """Passes to switch off."""
     op_traits: list[str] = Field(default_factory=list, alias="op-traits")
     """TOML files that say what ops do with memory which no plugin declares."""
-    set: dict[str, Setting] = Field(default_factory=dict)
-    """Options by name."""
+    set: dict[str, Setting | Values] = Field(default_factory=dict)
+    """Options by name; names with dots may be written as tables, `a.b = 1` for `"a.b" = 1`."""

@@ -501,3 +501,6 @@ class PluginsDocument(Record):
     """Packages to install again; `ge plugins doctor` alone has them."""
     pipelines: list[PipelineProblem] = Field(default_factory=list)
     """Pipelines that can't be used; `ge plugins doctor` alone has them."""
+    unknown: list[str] = Field(default_factory=list)
+    """Plugins that the configuration or the environment names and that are not installed, in words;
+    `ge plugins doctor` alone has them."""

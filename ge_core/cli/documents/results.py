@@ -226,6 +226,8 @@ class RunDocument(Record):
     """Copies that were executed."""
     executed_copy_bytes: Count
     """Bytes that they moved."""
+    warnings: list[str] = Field(default_factory=list)
+    """What the compile and the loading of plugins warned of."""
 
 
 class VerifyDocument(Record):
@@ -301,6 +303,8 @@ class ExplainDocument(Record):
     """Names this form."""
     remarks: list[RemarkDocument]
     """In the graph's order."""
+    warnings: list[str] = Field(default_factory=list)
+    """What the compile and the loading of plugins warned of."""
 
 
 class FailureRecord(Record):

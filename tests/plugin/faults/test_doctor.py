@@ -11,7 +11,7 @@ from ge_core.session.kernel import forget_kernels
 
 from .at_load import GOOD, at_import
 from .conftest import Meet, Ran
-from .table import HEAD, Fault
+from .table import GRAPH, HEAD, Fault
 
 DOCTOR = ("plugins", "doctor", "--format", "json")
 
@@ -98,6 +98,72 @@ def test_a_misspelled_switch_names_what_is_near(
     assert [
         "GE_DISABLE_PLUGINS names plugin 'acmee', which is not installed; near: acme"
     ] == warnings(meet, place, "")
+
+
+NAMES = [
+    ('plugins = ["acmee"]\n', None, "lists plugin 'acmee', which is not installed; near: acme"),
+    ('prefer = { acne = "x" }\n', None, "for plugin 'acne', which is not installed; near: acme"),
+    ("", "acmee", "names plugin 'acmee', which is not installed; near: acme"),
+]
+
+
+@pytest.mark.parametrize(("config", "switch", "says"), NAMES)
+def test_a_name_that_no_plugin_has_is_told_by_the_doctor(
+    config: str,
+    switch: str | None,
+    says: str,
+    meet: Meet,
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In `plugins`, in `prefer` or in GE_DISABLE_PLUGINS: something is wrong, exit code 1."""
+    (place / "ge.toml").write_text(config, encoding="utf-8")
+    if switch is not None:
+        monkeypatch.setenv("GE_DISABLE_PLUGINS", switch)
+    ran = meet(Fault("", GOOD, (), run=DOCTOR))
+    (line,) = ran.json["unknown"]
+    assert (1, True) == (ran.code, line.endswith(says)), line
+
+
+@pytest.mark.parametrize("run", [("compile", GRAPH), ("explain", GRAPH), ("passes",)])
+@pytest.mark.parametrize(("config", "switch", "says"), NAMES)
+def test_a_name_that_no_plugin_has_is_an_error_under_strict_plugins(
+    config: str,
+    switch: str | None,
+    says: str,
+    run: tuple[str, ...],
+    meet: Meet,
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever the command does, since it may miss the plugin that was meant."""
+    (place / "ge.toml").write_text(config, encoding="utf-8")
+    if switch is not None:
+        monkeypatch.setenv("GE_DISABLE_PLUGINS", switch)
+    ran = meet(Fault("", GOOD, (), run=("--strict-plugins", *run)))
+    assert (4, "") == (ran.code, ran.out)
+    assert "plugins are not there, and --strict-plugins was asked for" in ran.err
+    assert says in ran.err
+
+
+def test_the_doctor_speaks_in_strict_projects_too(meet: Meet, place: Path) -> None:
+    """It shows what is wrong, and ends as every command there does."""
+    (place / "ge.toml").write_text('strict-plugins = true\nplugins = ["acmee"]\n')
+    ran = meet(Fault("", GOOD, (), run=DOCTOR))
+    assert (4, 1) == (ran.code, len(ran.json["unknown"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("TensorMoveDeletePas", False), ("acme.Drop", True), ("Qwxz", True)],
+)
+def test_a_plugin_that_is_not_there_is_told_where_it_may_matter(
+    name: str, told: bool, meet: Meet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With names of its prefix and with those that nothing is near to, and with no others."""
+    monkeypatch.setenv("GE_DISABLE_PLUGINS", "acme")
+    ran = meet(Fault("", GOOD, (), run=("compile", GRAPH, "--enable", name)))
+    assert told == ("acme-dist 1.5" in ran.err), ran.err
 
 
 def test_drivers_of_third_parties_are_switched_off_too(
