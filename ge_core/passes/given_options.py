@@ -8,7 +8,9 @@ from ge_core.errors import GeError
 from ge_core.passes.pass_options import read_options
 from ge_core.passes.precedence import Decision, Settings
 from ge_core.passes.registry import PassDeclaration
-from ge_core.passes.sources import PIPELINE, STRENGTH
+from ge_core.passes.sources import LEVEL, PIPELINE, STRENGTH
+
+_PIPELINE = STRENGTH.index(PIPELINE)
 
 
 def unread_options(
@@ -18,7 +20,8 @@ def unread_options(
 ) -> Iterator[str]:
     """Warnings about options of passes that don't run.
 
-    A pipeline may give options to passes that others switch off: nobody wrote those in vain.
+    A pipeline may give options to passes that others switch off, or that run at its own level and
+    not at another that was asked for: nobody wrote those in vain.
 
     Raises:
         OptionError, UnknownNameError: a bad value, or no such option; says who gave it.
@@ -30,5 +33,24 @@ def unread_options(
             except GeError as error:
                 error.hint = "\n  ".join(filter(None, [f"given by: {given.given}", error.hint]))
                 raise
-            if not decisions[name].runs and given.rank != STRENGTH.index(PIPELINE):
-                yield f"option {name}.{option} is set ({given.source}), and {name} does not run"
+            if given.rank == _PIPELINE and not _in_vain(settings, decisions[name]):
+                continue
+            if not decisions[name].runs:
+                source = given.given or given.source if given.rank == _PIPELINE else given.source
+                yield f"option {name}.{option} is set ({source}), and {name} does not run"
+
+
+def unused_changes(
+    settings: Settings, changes: Mapping[str, str], decisions: Mapping[str, Decision]
+) -> Iterator[str]:
+    """Warnings about passes that a pipeline moves or repeats, and that don't run at its level."""
+    for name in sorted(changes):
+        if _in_vain(settings, decisions[name]):
+            yield f"{changes[name]}, and does not run"
+
+
+def _in_vain(settings: Settings, decision: Decision) -> bool:
+    """Whether what a pipeline says of a pass says nothing at the pipeline's own level."""
+    level = settings.values.values.get(LEVEL)
+    own = level is not None and level.rank == _PIPELINE
+    return own and not decision.runs and decision.rank is None

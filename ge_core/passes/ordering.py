@@ -12,7 +12,7 @@ import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ge_core.errors import PluginError
+from ge_core.errors import PluginError, UsageError
 from ge_core.registry import NOBODY, Owner
 
 
@@ -23,6 +23,9 @@ class Item:
     Attributes:
         rank: of its place: items of a lower rank come first; `place` is how the place is called.
         said: who says a constraint, by the name it names, where that isn't the owner.
+        instead: who else a constraint names, and where that says that the other takes its place, by
+            the other's name.
+        placed: where it says that it stands in this place, where the owner doesn't.
         members: of a group: items that stay together in this order; their constraints hold for it.
     """
 
@@ -34,6 +37,8 @@ class Item:
     rank: int = 0
     place: str = ""
     said: Mapping[str, str] = field(default_factory=dict)
+    instead: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    placed: str = ""
     members: tuple[Item, ...] = ()
 
     @classmethod
@@ -78,6 +83,7 @@ def arrange(items: Iterable[Item], what: str = "passes") -> list[str]:
     Raises:
         PluginError: something is to stand before itself, or the constraints contradict each other
             or the places; the message shows the constraint, or the cycle, and whose it is.
+        UsageError: the constraints contradict a place that a pipeline says.
     """
     by_name = {item.name: item for item in items}
     edges = _edges(by_name)
@@ -122,10 +128,21 @@ def _edges(by_name: Mapping[str, Item]) -> list[_Edge]:
                     # The order inside a group is written, and its parts repeat.
                     continue
                 pair = (here, there) if label == "before" else (there, here)
-                _check_places(part, label, by_name[there], *(by_name[end].rank for end in pair))
-                why = f"{part.name} says {label} {target} ({_author(part, target)})"
+                parts = {other.name: other for other in by_name[there].parts}
+                ranks = (by_name[end].rank for end in pair)
+                _check_places(part, label, parts[target], *ranks)
+                why = _why(part, label, target)
                 found.setdefault(pair, _Edge(*pair, why))
     return [found[pair] for pair in sorted(found)]
+
+
+def _why(part: Item, label: str, target: str) -> str:
+    """A constraint as its author wrote it, and why it holds for the target."""
+    if target in part.instead and target not in part.said:
+        named, where = part.instead[target]
+        author = part.said.get(named) or str(part.owner)
+        return f"{part.name} says {label} {named} ({author}), whose place {target} takes by {where}"
+    return f"{part.name} says {label} {target} ({_author(part, target)})"
 
 
 def _author(part: Item, target: str) -> str:
@@ -143,6 +160,17 @@ def _about_itself(part: Item, label: str) -> PluginError:
 def _check_places(part: Item, label: str, other: Item, first: int, second: int) -> None:
     if first > second:
         said = part.said.get(other.name)
+        moved = [
+            f"{item.name} stands in {item.place} by {item.placed}"
+            for item in (part, other)
+            if item.placed
+        ]
+        if moved:
+            raise UsageError(
+                f"{moved[0].rpartition(' by ')[2]}: {_why(part, label, other.name)}, and the stages"
+                f" {part.place} and {other.place} run the other way",
+                hint="; ".join(moved),
+            )
         raise PluginError(
             f"{part.name!r} ({part.place}) says {label} {other.name!r} ({other.place}), "
             "and the stages run the other way",

@@ -18,7 +18,7 @@ with = "acme.GreedyPass"
 
 [[replace]]
 stage = "TENSOR_MOVE"
-with = "acme-moves"            # a registered pipeline text
+with = "acme-moves"            # a registered pipeline text, or one such as "TENSOR_MOVE(A,B)"
 
 [[reorder]]
 pass = "PackNotaskPass"

@@ -102,7 +102,7 @@ class Replace(_Table):
     stage: StageName | None = Field(None, description="The stage that is emptied.")
     replacement: Name = Field(
         alias="with",
-        description="The pass in its place; for a stage, the pipeline text that has it.",
+        description="The pass in its place; for a stage, the text that has it, or its name.",
     )
     options: dict[str, OptionText] = Field({}, description="Options of the new pass by field.")
 

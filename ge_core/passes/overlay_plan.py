@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from ge_core.errors import GeError, UnknownNameError, UsageError, near_matches
 from ge_core.passes.levels import Level
@@ -11,6 +12,7 @@ from ge_core.passes.ordering import Item, resolve
 from ge_core.passes.overlay_layers import layers_of
 from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
 from ge_core.passes.pass_names import GIVEN_TEXT, PassNames
+from ge_core.passes.pipeline_parser import parse_pipeline
 from ge_core.passes.pipeline_text import BARE, PassUse, PipelineText, Repeat
 from ge_core.passes.pipelines import GIVEN, TEXT, NamedPipeline, PipelineRegistry
 from ge_core.passes.precedence import LEVEL, PIPELINE, Source
@@ -27,6 +29,9 @@ class Adjusted:
         by_name: declarations, places and constraints changed.
         replaced: what stands in for a pass that was replaced.
         said: where a pipeline says a constraint, by pass and the name that it names.
+        placed: where it says that a pass stands in another place, by pass.
+        stood_in: where it says that a pass is replaced, by pass.
+        arranged: what it says of passes besides switching them, by pass: moved, repeated.
         units: passes that are written to run together or again.
         text: the pipeline where it is a text, with the present names of its passes.
         sources: what overlays switch and set, the strongest first.
@@ -37,6 +42,9 @@ class Adjusted:
     by_name: Mapping[str, PassDeclaration]
     replaced: Mapping[str, str] = field(default_factory=dict)
     said: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    placed: Mapping[str, str] = field(default_factory=dict)
+    stood_in: Mapping[str, str] = field(default_factory=dict)
+    arranged: Mapping[str, str] = field(default_factory=dict)
     units: Units = field(default_factory=Units)
     text: PipelineText | None = None
     sources: tuple[Source, ...] = ()
@@ -79,7 +87,20 @@ class Adjusted:
             declaration.place.rank,
             str(declaration.place),
             self.said.get(declaration.name, {}),
+            self._instead(declaration),
+            self.placed.get(declaration.name, ""),
         )
+
+    def _instead(self, declaration: PassDeclaration) -> dict[str, tuple[str, str]]:
+        """What is named by a constraint, and where it was replaced, by what stands in for it."""
+        found: dict[str, tuple[str, str]] = {}
+        for name in (*declaration.before, *declaration.after, *declaration.needs):
+            known = resolve(name, declaration.owner, self.by_name)
+            if known is not None:
+                chain = self.standing_in(known)
+                for old, new in pairwise(chain):
+                    found.setdefault(new, (known, self.stood_in.get(old, "")))
+        return found
 
     def _standing_in_all(
         self, declaration: PassDeclaration, names: Iterable[str]
@@ -125,6 +146,9 @@ def adjust(
         by_name,
         adjusting.replaced,
         adjusting.said,
+        adjusting.placed,
+        adjusting.stood_in,
+        adjusting.arranged,
         adjusting.units,
         sources=tuple(reversed(sources)),
         target=layers.target,
@@ -153,10 +177,11 @@ def _with_known_names(
         help_ = "see `ge pipelines` and `ge passes`"
         if wanted in levels:
             near, help_ = [], f"{wanted} is a level: give it as -O {wanted}"
+        missing = None if near or wanted in levels else pipelines.missing_hint
         raise UnknownNameError(
             f"no pipeline or pass {wanted!r}",
             near=(*near, *error.near),
-            hint=f"given by: {named.origin}\n  {help_}",
+            hint="\n  ".join(filter(None, [f"given by: {named.origin}", missing, help_])),
         ) from None
 
 
@@ -171,6 +196,9 @@ class _Adjusting:
         self.by_name = by_name
         self.replaced: dict[str, str] = {}
         self.said: dict[str, dict[str, str]] = {}
+        self.placed: dict[str, str] = {}
+        self.stood_in: dict[str, str] = {}
+        self.arranged: dict[str, str] = {}
         self.units = Units()
 
     def apply(self, overlay: Overlay) -> Source:
@@ -182,12 +210,14 @@ class _Adjusting:
             self._replace(change, overlay, switching)
         for change in overlay.add:
             name = self._move(change, overlay)
-            switching.on(name, change.line)
+            switching.on(name, change.line, f"add {name}")
             switching.set_options(name, change)
         for change in overlay.reorder:
-            self._move(change, overlay)
+            name = self._move(change, overlay)
+            self.arranged[name] = f"{overlay.where(change.line)}: {name} is moved"
         for change in overlay.remove:
-            switching.off(self._known(change.name, overlay, change.line), change.line)
+            name = self._known(change.name, overlay, change.line)
+            switching.off(name, change.line, f"remove {name}")
         for repeat in overlay.repeat:
             self._repeat(repeat, overlay)
         return switching.source()
@@ -202,14 +232,17 @@ class _Adjusting:
         after = tuple(self._known(n, overlay, change.line) for n in change.after)
         if before or after or change.place is not None:
             self.units.detach(name)
-        self._place(name, change.place or self.by_name[name].place)
+        if change.place is not None:
+            self._place(name, change.place, where)
         for other in before:
             self._order(name, other, where, name)
         for other in after:
             self._order(other, name, where, name)
         return name
 
-    def _place(self, name: str, place: Place) -> None:
+    def _place(self, name: str, place: Place, where: str) -> None:
+        if self.by_name[name].place != place:
+            self.placed[name] = where
         self.by_name[name] = replace(self.by_name[name], place=place)
 
     def _order(self, first: str, second: str, where: str, says: str) -> None:
@@ -247,10 +280,13 @@ class _Adjusting:
             before=(*new.before, *self._full(old, old.before)),
             after=(*new.after, *self._full(old, old.after)),
         )
+        if new.place != old.place:
+            self.placed[new.name] = self.placed.get(old.name, where)
         self.replaced[old.name] = new.name
+        self.stood_in[old.name] = where
         self.units.rename(old.name, new.name)
-        switching.off(old.name, change.line)
-        switching.on(new.name, change.line)
+        switching.off(old.name, change.line, f"replace {old.name}")
+        switching.on(new.name, change.line, f"replace {old.name}")
         switching.set_options(new.name, change)
 
     def _full(self, owner: PassDeclaration, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -265,7 +301,8 @@ class _Adjusting:
         for name in names:
             self.units.detach(name)
             if change.place is not None:
-                self._place(name, change.place)
+                self._place(name, change.place, where)
+            self.arranged[name] = f"{where}: {name} is repeated"
         places = {str(self.by_name[n].place): n for n in names}
         if len(places) > 1:
             shown = ", ".join(f"{name} in {place}" for place, name in places.items())
@@ -292,11 +329,11 @@ class _Adjusting:
         names = list(dict.fromkeys(use.name for use in written))
         for name in sorted(self.by_name):
             if self.by_name[name].place == change.place and name not in names:
-                switching.off(name, change.line)
+                switching.off(name, change.line, f"replace stage {change.place}")
         for name in names:
             self.units.detach(name)
-            self._place(name, change.place)
-            switching.on(name, change.line)
+            self._place(name, change.place, where)
+            switching.on(name, change.line, f"replace stage {change.place}")
         for at, name in enumerate(names):
             # Soft constraints among them say nothing: their order is written.
             for later in names[at + 1 :]:
@@ -312,6 +349,8 @@ class _Adjusting:
         if warning is not None:
             self.names.warn(f"{where}: {warning}")
         if name not in self.pipelines:
+            if not BARE.fullmatch(name) or self.names.is_known(name):
+                return self._written_text(name, where)
             error = self.pipelines.unknown(name)
             raise _named_by(error, where)
         value = self.pipelines.get(name)
@@ -324,6 +363,15 @@ class _Adjusting:
             )
         return self.names.in_text(value, f"pipeline {name!r}, taken by {where}")
 
+    def _written_text(self, text: str, where: str) -> PipelineText:
+        """A text that stands in the overlay itself."""
+        try:
+            return self.names.in_text(parse_pipeline(text), where)
+        except GeError as error:
+            if where not in str(error):
+                _named_by(error, where)
+            raise
+
 
 class _Switching:
     """What one overlay switches and sets; a pass that it names beats a stage that it empties."""
@@ -333,19 +381,23 @@ class _Switching:
         self.switched: dict[str, bool] = {}
         self.options: dict[str, str] = {}
         self.origins: dict[str, str] = {}
+        self.changes: dict[str, str] = {}
         for name, value in overlay.settings.items():
             line = overlay.lines.get(f"set.{name}", 0)
             self.origins[name] = f"{overlay.where(line)}: {name}={value}"
 
-    def on(self, name: str, line: int) -> None:
-        self._switch(name, True, line)
+    def on(self, name: str, line: int, change: str) -> None:
+        self._switch(name, True, line, change)
 
-    def off(self, name: str, line: int) -> None:
-        self._switch(name, False, line)
+    def off(self, name: str, line: int, change: str) -> None:
+        self._switch(name, False, line, change)
 
-    def _switch(self, name: str, runs: bool, line: int) -> None:
+    def _switch(self, name: str, runs: bool, line: int, change: str) -> None:
         self.switched[name] = runs
-        self.origins[f"{'enable' if runs else 'disable'} {name}"] = self.overlay.where(line)
+        switch = f"{'enable' if runs else 'disable'} {name}"
+        self.origins[switch] = self.overlay.where(line)
+        in_file = self.overlay.origin and line
+        self.changes[switch] = f"{self.overlay.where(line)}: {change}" if in_file else change
 
     def set_options(self, name: str, change: Change) -> None:
         for field_name, value in change.options.items():
@@ -365,6 +417,7 @@ class _Switching:
             enable=tuple(sorted(name for name, runs in self.switched.items() if runs)),
             disable=tuple(sorted(name for name, runs in self.switched.items() if not runs)),
             origins=self.origins,
+            changes=self.changes,
         )
 
 

@@ -56,7 +56,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class StageChange:
-    """A whole stage that is replaced by what a named pipeline text has in it."""
+    """A whole stage that is replaced by what a pipeline text has in it.
+
+    Attributes:
+        pipeline: the name of a registered text, or a text.
+    """
 
     place: Place
     pipeline: str

@@ -25,6 +25,13 @@ class PassNames:
         if text not in self.warnings:
             self.warnings.append(text)
 
+    def is_known(self, name: str) -> bool:
+        """Whether there is a pass of that name, or was."""
+        try:
+            return self._passes.current(name)[0] in self._passes
+        except GeError:
+            return True
+
     def known(self, name: str, where: str, mark: str | None = None) -> str:
         """The name that holds today.
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from ge_core.errors import OptionError, PluginError, UsageError
 from ge_core.passes.claim_plan import ClaimPlanner
-from ge_core.passes.given_options import unread_options
+from ge_core.passes.given_options import unread_options, unused_changes
 from ge_core.passes.ordering import arrange, resolve
 from ge_core.passes.overlay_layers import layers_of
 from ge_core.passes.overlay_plan import Adjusted, adjust
@@ -171,6 +171,7 @@ class _Planner:
         self._drop_what_lacks_something(order)
         by_name = self.adjusted.by_name
         self.warnings += unread_options(self.settings, by_name, self.decisions)
+        self.warnings += unused_changes(self.settings, self.adjusted.arranged, self.decisions)
         steps = lay_out(order, self.adjusted, self.decisions, self.settings)
         self._check_needs(steps)
         self._warn_of_short_names(steps)

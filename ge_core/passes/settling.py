@@ -188,9 +188,11 @@ class _SourceReader:
         if DISABLE in self.source.options:
             self._disabled(self.source.options[DISABLE])
         for name in self.source.enable:
-            self.on.setdefault(self._pass("enable", name), f"enable {name}")
+            said = self.source.changes.get(f"enable {name}", f"enable {name}")
+            self.on.setdefault(self._pass("enable", name), said)
         for name in self.source.disable:
-            self.off.setdefault(self._pass("disable", name), f"disable {name}")
+            said = self.source.changes.get(f"disable {name}", f"disable {name}")
+            self.off.setdefault(self._pass("disable", name), said)
         return Switches(self.source, self.on, self.off)
 
     def _warn(self, what: str) -> None:

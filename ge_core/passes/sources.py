@@ -35,6 +35,7 @@ class Source:
         origin: what a user reads of it: a flag, a file.
         origins: how single things were given, by the name of the option (`--set ge.oo.level=O5`),
             or by `enable NAME` and `disable NAME`.
+        changes: what a pipeline says that switches a pass, by `enable NAME` and `disable NAME`.
         folder: what relative paths in it are relative to; the working directory by default.
     """
 
@@ -45,6 +46,7 @@ class Source:
     origin: str = ""
     origins: Mapping[str, str] = field(default_factory=dict)
     folder: Path | None = None
+    changes: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.name not in STRENGTH:

@@ -130,7 +130,15 @@ def test_what_a_pipeline_runs(ge: Ge, project: str) -> None:
     assert ["acme-npu:", "overlay,", project] == lines[0]
     assert ["level", "O3"] in lines and ["target", "npu"] in lines
     (step,) = [line for line in lines if line[0].startswith("acme.Drop")]
-    why = ["pipeline", "acme-npu:", "explicit", "on:", "enable", "acme.DropNoOpCast"]
+    why = [
+        "pipeline",
+        "acme-npu:",
+        "explicit",
+        "on:",
+        "acme-npu.toml:6:",
+        "add",
+        "acme.DropNoOpCast",
+    ]
     assert ["acme.DropNoOpCast{limit=100}", project, *why] == step
     off = lines.index(["switched", "off"])
     assert "PackNotaskPass" == lines[off + 1][0]
@@ -251,12 +259,36 @@ def test_a_file_is_shown_with_its_place(ge: Ge, tmp_path: Path) -> None:
     )
 
 
+def test_the_target_is_the_one_that_compiles(ge: Ge, tmp_path: Path) -> None:
+    """Asked for, of a file, or the pipeline's; one that isn't there is told, in `why` too."""
+    (tmp_path / "small.toml").write_text("base = 'npu'\n", encoding="utf-8")
+    for flags, target in (((), "npu"), (("--target", "generic"), "generic")):
+        shown = ge("pipeline", "show", "acme-npu", *flags, "--format", "json").json
+        assert target == shown["target"]
+    shown = ge("pipeline", "show", "--target", "small.toml", "--format", "json").json
+    assert ("acme-npu", "overlay", "small") == tuple(shown[k] for k in ("name", "kind", "target"))
+    for asked in (("pipeline", "show", "O3"), ("passes", "why", "PackNotaskPass")):
+        ran = ge(*asked, "--target", "npx")
+        assert (2, True) == (ran.code, "no target 'npx'" in ran.err)
+
+
+def test_a_pipeline_of_a_plugin_that_is_not_loaded(
+    ge: Ge, graph_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says so, as that of a target does."""
+    monkeypatch.setenv("GE_DISABLE_PLUGINS", "acme")
+    for flag in ("--pipeline", "--target"):
+        ran = ge("compile", graph_file, flag, "zzz-lab")
+        assert (2, True) == (ran.code, "not loaded: plugin 'acme'" in ran.err)
+
+
 def test_why_with_a_pipeline_and_a_target(ge: Ge) -> None:
     """The pipeline is named, and the target that brought it."""
     asked = ("passes", "why", "acme.DropNoOpCast")
     assert "does not run" in ge(*asked).out
     assert (
-        "acme.DropNoOpCast runs\n  pipeline acme-npu: explicit on: enable acme.DropNoOpCast\n"
+        "acme.DropNoOpCast runs\n"
+        "  pipeline acme-npu: explicit on: acme-npu.toml:6: add acme.DropNoOpCast\n"
         "  level: level: O3; on at O4\n"
     ) == ge(*asked, "--pipeline", "acme-npu").out
     assert "  pipeline acme-npu (of target 'npu'): explicit on" in ge(*asked, "--target", "npu").out

@@ -378,3 +378,76 @@ def test_a_required_pass_of_a_replaced_stage(planned: Planned) -> None:
     with pytest.raises(UsageError, match="pass 'Must' is required"):
         planned("npu", STAGE, passes=passes, short="A")
     assert "OPTIMIZE_STAGE1(Must,A)" == planned("npu", STAGE, passes=passes, short="Must,A")
+
+
+def test_a_stage_may_be_written_where_it_is_replaced(planned: Planned) -> None:
+    """The text itself, or one pass; what is wrong with it names the line."""
+    stage = "name='npu'\n[[replace]]\nstage='OPTIMIZE_STAGE1'\nwith='{}'"
+    assert "OPTIMIZE_STAGE1(C,A),CHECK(Late)" == planned(
+        "npu", stage.format("OPTIMIZE_STAGE1(C,A)")
+    )
+    assert "OPTIMIZE_STAGE1(C),CHECK(Late)" == planned("npu", stage.format("C"))
+    with pytest.raises(UnknownNameError, match=r"(?s)no pass 'Ghost'.*named by: p0\.toml:2"):
+        planned("npu", stage.format("C,Ghost"))
+    with pytest.raises(UsageError, match=r"(?s)column 3.*named by: p0\.toml:2"):
+        planned("npu", stage.format("C,"))
+
+
+# ---- who says so ---------------------------------------------------------------------------------
+
+
+def test_a_constraint_that_names_what_is_replaced(planned: Planned) -> None:
+    """The circle says what its author wrote, and where the other takes its place."""
+    passes = {"A": {"before": ("B",)}, "B": {}, "C": {"before": ("A",)}}
+    with pytest.raises(PluginError) as raised:
+        planned("npu", "name='npu'\n[[replace]]\npass='B'\nwith='C'", passes=passes)
+    assert "A says before B (" in str(raised.value.hint)
+    assert "), whose place C takes by p0.toml:2" in str(raised.value.hint)
+    assert "A says before C" not in str(raised.value.hint)
+
+
+def test_a_place_that_an_overlay_says(planned: Planned) -> None:
+    """Where a constraint contradicts it, the overlay's line is at fault and no package."""
+    passes = {"A": {"before": ("B",)}, "B": {}}
+    with pytest.raises(UsageError) as raised:
+        planned("npu", "name='npu'\n[[reorder]]\npass='A'\nstage='after_SCHEDULE'", passes=passes)
+    assert raised.value.message.startswith("p0.toml:2: A says before B (")
+    assert None is raised.value.owner
+    assert "A stands in after_SCHEDULE by p0.toml:2" == raised.value.hint
+
+
+def test_why_says_which_change_switches(catalog: MakeCatalog) -> None:
+    """File, line and change; without a file, the change."""
+    there = catalog(
+        PASSES,
+        pipelines=registering(
+            "name='npu'\n[[replace]]\nstage='CHECK'\nwith='CHECK(C)'\n[[remove]]\npass='A'"
+        ),
+    )
+    decisions = plan_passes(there, pipeline="npu").decisions
+    assert {
+        "A": "p0.toml:5: remove A",
+        "C": "p0.toml:2: replace stage CHECK",
+        "Late": "p0.toml:2: replace stage CHECK",
+    } == {name: decisions[name].because[0].value for name in ("A", "C", "Late")}
+    lab = Overlay("lab", remove=(Change("A"),))
+    assert "remove A" == plan_passes(there, pipeline=lab).decisions["A"].because[0].value
+
+
+def test_changes_to_a_pass_that_is_off(catalog: MakeCatalog) -> None:
+    """A warning for each, unless somebody switched it off or asked for another level."""
+    text = (
+        "name='npu'\nbase='O1'\n[[reorder]]\npass='B'\nbefore='A'\n"
+        "[[repeat]]\npass='C'\nlimit=2\n[set]\n'B.limit'=3"
+    )
+    passes = {"A": {}, "B": {"cls": Limited, "levels": ("O3",)}, "C": {"levels": ("O3",)}}
+    there = catalog(passes, pipelines=registering(text))
+    assert (
+        "option B.limit is set (p0.toml:10: B.limit=3), and B does not run",
+        "p0.toml:3: B is moved, and does not run",
+        "p0.toml:6: C is repeated, and does not run",
+    ) == plan_passes(there, pipeline="npu").warnings
+    off = Source("arguments", disable=("B", "C"))
+    assert () == plan_passes(there, [off], "npu").warnings
+    lower = Source("arguments", {"ge.oo.level": "O0"})
+    assert () == plan_passes(there, [lower], "npu").warnings
