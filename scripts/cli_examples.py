@@ -59,7 +59,10 @@ EXAMPLES: Final[dict[str, Example]] = {
         "Nothing is written where the proof fails. Of the JSON document only `seconds` and the "
         "passes' own differ between runs.",
     ),
-    "run": Example(("ge run tiny.json --check --format json",)),
+    "run": Example(
+        ("ge run tiny.json --check --format json",),
+        "Ops that only [a stand-in](ops.md#what-ge-run-computes) computes are named.",
+    ),
     "verify": Example(
         (
             "ge compile tiny.json -o compiled.json --plan plan.json",

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ge_core.analysis import AliasClasses, Effects, Order, Scheme, SourceTracer, Trace
+from ge_core.analysis import (
+    AliasClasses,
+    Anchor,
+    Effects,
+    Order,
+    Scheme,
+    SourceTracer,
+    Trace,
+    first_writer,
+    may_share,
+)
 from ge_core.errors import PassError, near_matches
 from ge_core.foreign import shortened
 from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor
@@ -143,6 +153,23 @@ class PassContext:
     def trace(self, anchor: InputAnchor) -> Trace:
         """The way from an input back to the source of its value."""
         return self.tracer.trace(anchor)
+
+    def writer_of(self, output: OutputAnchor) -> Anchor | None:
+        """The first anchor that may change the memory of an output; None where nobody does.
+
+        It is looked for behind views, calls and joins and splits without a task, among all that
+        `ctx.aliases` takes for that memory: an input that is written or destroyed, or an output
+        that says by name that it is a variable's.
+        """
+        return first_writer(output, self.aliases, self.effects)
+
+    def may_share(self, output: OutputAnchor, source: OutputAnchor) -> bool:
+        """Whether the readers of `output` may read `source`, which has the same contents, instead.
+
+        Yes where nobody writes the memory of either, or both are one memory already. No also
+        where it would be safe in the order in which writers and readers run: `ctx.order` tells.
+        """
+        return may_share(output, source, self.aliases, self.effects)
 
     def cached(self, name: str, make: Callable[[], Any]) -> Any:
         """An analysis of one's own on the root graph: made by `make`, and again after edits.

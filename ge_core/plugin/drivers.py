@@ -82,7 +82,7 @@ class Executor(Protocol):
         """Run once with these inputs by name.
 
         Returns an object with `outputs` by name, `arena_bytes`, `executed_copies` and
-        `executed_copy_bytes`.
+        `executed_copy_bytes`; where it made outputs up, `stand_ins`: op type to nodes.
         """
 
     def reference(

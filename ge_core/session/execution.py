@@ -38,7 +38,14 @@ class OutputCheck:
 
 @dataclass
 class Execution:
-    """What one run did."""
+    """What one run did.
+
+    Attributes:
+        stand_ins: op types whose outputs the executor made up, as nothing says how to compute
+            them, and how many nodes of each; with a comparison, of either run the larger number.
+            What lies behind such a node says whether the right bytes were read, and is not what
+            the model computes.
+    """
 
     result: Result
     values: dict[str, Any]
@@ -47,6 +54,7 @@ class Execution:
     executed_copies: int
     executed_copy_bytes: int
     executor: Executor = field(repr=False)
+    stand_ins: dict[str, int] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -62,6 +70,7 @@ class Execution:
             "arena_bytes": self.arena_bytes,
             "executed_copies": self.executed_copies,
             "executed_copy_bytes": self.executed_copy_bytes,
+            "stand_ins": [{"op": op, "nodes": n} for op, n in self.stand_ins.items()],
             "warnings": list(self.result.warnings),
         }
 
@@ -109,9 +118,11 @@ def _execute(
     given.update(values or {})
     feeds = runner.make_feeds(result.original, seed, given, ops=ops)
     ran = runner.run(result.graph, result.plan, result.tasks, feeds, ops=ops, kernels=kernels)
+    stand_ins = _stand_ins(ran)
     if check:
         reference = runner.reference(result.original, feeds, ops=ops, kernels=kernels)
         compared = runner.compare(reference.outputs, ran.outputs)
+        stand_ins = _stand_ins(ran, reference)
         _check_compared([c.name for c in compared], result)
         outputs = [
             OutputCheck(c.name, c.shape, c.dtype, c.bit_exact, c.max_abs_diff) for c in compared
@@ -126,7 +137,17 @@ def _execute(
         ran.executed_copies,
         ran.executed_copy_bytes,
         runner,
+        stand_ins,
     )
+
+
+def _stand_ins(*runs: Any) -> dict[str, int]:
+    """What the runs made up, by op type; an executor that makes up nothing needn't say so."""
+    found: dict[str, int] = {}
+    for ran in runs:
+        for op, nodes in getattr(ran, "stand_ins", {}).items():
+            found[op] = max(nodes, found.get(op, 0))
+    return dict(sorted(found.items()))
 
 
 def _check_compared(names: list[str], result: Result) -> None:
@@ -159,6 +180,13 @@ def render(execution: Execution) -> str:
         lines.append(
             f"{output.name}  {output.dtype}[{shape}]  {verdict[output.bit_exact]}".rstrip()
         )
+    if execution.stand_ins:
+        made_up = (f"{op} ({_nodes(n)})" for op, n in execution.stand_ins.items())
+        lines.append(f"computed by a stand-in: {', '.join(made_up)}")
     copied = f"{execution.executed_copies} copies, {size(execution.executed_copy_bytes)}"
     lines.append(f"arena {size(execution.arena_bytes)}; {copied} executed")
     return "\n".join(lines)
+
+
+def _nodes(count: int) -> str:
+    return "1 node" if count == 1 else f"{count} nodes"

@@ -136,6 +136,8 @@ class Result:
     def run(self, feeds: Mapping[str, Any], *, executor: str = "numpy") -> dict[str, Any]:
         """Execute once inside the arena; outputs by name.
 
+        `execute(feeds).stand_ins` says which of the ops that lead to them were made up.
+
         Raises:
             GeError: an input is missing or has another shape or dtype, or a node can't be run.
             PluginError: no such executor is installed.

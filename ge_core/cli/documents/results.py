@@ -211,6 +211,15 @@ class OutputRecord(Record):
     """The largest difference of two elements; null without `--check` or where it is no number."""
 
 
+class StandInRecord(Record):
+    """Outputs that mean nothing: they follow from what was read, not from what the op computes."""
+
+    op: str
+    """The op type."""
+    nodes: Count
+    """How many of its nodes were made up."""
+
+
 class RunDocument(Record):
     """What one execution in the arena did."""
 
@@ -226,6 +235,8 @@ class RunDocument(Record):
     """Copies that were executed."""
     executed_copy_bytes: Count
     """Bytes that they moved."""
+    stand_ins: list[StandInRecord] = Field(default_factory=list)
+    """What the executor made up, as nothing says how to compute it; by op type."""
     warnings: list[str] = Field(default_factory=list)
     """What the compile and the loading of plugins warned of."""
 
