@@ -15,6 +15,7 @@ from ge_core.foreign import brief, located
 from ge_core.ir import Graph, structural_hash
 from ge_core.passes.claim_plan import ClaimPlan, Step
 from ge_core.passes.claims import Breach, Claim
+from ge_core.passes.registry import PassDeclaration
 from ge_core.passes.stages import Place
 from ge_core.registry import Owner
 
@@ -118,7 +119,7 @@ class ClaimWatch:
         for held in self._held.values() if edited else ():
             breach = self._judge(held, when)
             if breach is not None:
-                raise _broken(held, breach)
+                raise _broken(held, breach, declaration)
         for name in self._plan.of(declaration.name).establishes:
             claim = self._plan.claims[name]
             since = f"pass {declaration.name!r} ({declaration.owner}) established"
@@ -203,9 +204,13 @@ class ClaimWatch:
         return answer
 
 
-def _broken(held: _Held, breach: Breach) -> PassError:
+def _broken(held: _Held, breach: Breach, declaration: PassDeclaration) -> PassError:
     name, text = held.claim.name, f"breaks the claim {held.claim}, which {held.since}: {breach}"
     if breach.hint is not None or held.giver is None:
         return PassError(text, hint=breach.hint)
-    hint = f"declare invalidates=({name!r},) if it may, or before=({held.giver!r},)"
+    hint = f"declare invalidates=({name!r},) if it may"
+    required = {name, name.removeprefix(f"{declaration.owner.name}.")}
+    if required.isdisjoint(declaration.requires):
+        # One that requires the claim itself can't run before who establishes it.
+        hint += f", or before=({held.giver!r},)"
     return PassError(text, hint=hint)

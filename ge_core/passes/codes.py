@@ -5,9 +5,11 @@ A code that nobody declared is an error, so that a reader of remarks can rely on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from string import Formatter
+from typing import Final, TypeAlias
 
 from ge_core.registry import NOBODY, Owner
 
@@ -48,14 +50,40 @@ def read_codes(spec: CodeSpec) -> tuple[Code, ...]:
     if isinstance(spec, str):
         raise TypeError(f"codes={spec!r}: a string is not a list of codes; write ({spec!r},)")
     if isinstance(spec, Mapping):
-        return tuple(_from_text(name, text) for name, text in spec.items())
+        return tuple(_checked(_from_text(name, text)) for name, text in spec.items())
     codes = [code if isinstance(code, Code) else _from_text(code, "") for code in spec]
     seen: set[str] = set()
-    for code in codes:
+    for code in map(_checked, codes):
         if code.name in seen:
             raise TypeError(f"code {code.name!r} is declared twice")
         seen.add(code.name)
     return tuple(codes)
+
+
+RESERVED: Final = ("self", "kind", "node", "code", "blame", "bytes", "hint", "reason")
+"""What a remark takes for itself: a text can't be filled with fields of these names."""
+
+
+def fields_of(text: str) -> tuple[str, ...]:
+    """The names that a text is filled with; `ValueError` for one that can't be filled."""
+    found = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
+    return tuple(dict.fromkeys(re.split(r"[.\[]", field)[0] for field in found))
+
+
+def _checked(code: Code) -> Code:
+    try:
+        fields = fields_of(code.text)
+    except ValueError as error:
+        raise TypeError(f"the text of code {code.name!r} can't be read: {error}") from error
+    for field in fields:
+        if field in RESERVED:
+            raise TypeError(
+                f"the text of code {code.name!r} wants {{{field}}}, which a remark takes for"
+                " itself; call the field otherwise"
+            )
+        if not field.isidentifier():
+            raise TypeError(f"the text of code {code.name!r} wants {{{field}}}, which has no name")
+    return code
 
 
 def _from_text(name: str, text: str | tuple[str, str | None]) -> Code:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from ge_core.analysis import (
     AliasClasses,
@@ -17,10 +18,10 @@ from ge_core.analysis import (
     may_share,
 )
 from ge_core.errors import PassError, near_matches
-from ge_core.foreign import shortened
+from ge_core.foreign import brief, shortened
 from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor
 from ge_core.ops import OpRegistry
-from ge_core.passes.codes import Code
+from ge_core.passes.codes import Code, fields_of
 from ge_core.passes.counters import Counters
 from ge_core.passes.delete_rules import DeleteRule
 from ge_core.passes.environment import Environment, Retraction
@@ -222,7 +223,11 @@ class PassContext:
     # ---- node passes ---------------------------------------------------------------------------
 
     def revisit(self, node: Node, *, now: bool = False) -> None:
-        """Ask for another visit: once the walk has drained, or next (`now`) if it was visited."""
+        """Ask for another visit: once the walk has drained, or next (`now`).
+
+        As in GE, an immediate visit is one of a node that was visited before: asked for during the
+        node's own first visit, or of one that was never visited, `now` does nothing.
+        """
         self._walking().revisit(node, now)
 
     def revisit_neighbours(self, node: Node) -> None:
@@ -272,14 +277,15 @@ class PassContext:
         Args:
             node: what it is about; it may be removed already.
             code: a code that this pass, or a registered rule or checker, has declared.
-            blame: what stands in the way: nodes and anchors.
-            bytes: saved or lost; None where the size is not known.
+            blame: what stands in the way: nodes and anchors, or names of such in the graph.
+            bytes: saved or lost, a whole number from 0; None where the size is not known.
             hint: the one change that would remove the copy.
             reason: words that fit better than the code's own text.
             fields: fill the `{names}` of the code's text.
 
         Raises:
-            PassError: the code is not declared; names the pass and its package.
+            PassError: the code is not declared, or an argument is not what it should be; names the
+                pass, its package and the node.
         """
         self.environment.remarks.add(
             self._made(kind, node, code, blame, bytes, hint, reason, fields)
@@ -325,21 +331,39 @@ class PassContext:
                 owner=str(self.declaration.owner),
             )
         declared = self._declared(code)
-        return Remark(
-            kind=kind,
-            pass_name=self.declaration.name,
+        try:
+            return Remark(
+                kind=kind,
+                pass_name=self.declaration.name,
+                owner=str(self.declaration.owner),
+                graph=self.graph.name if node.graph is None else node.graph.name,
+                node=node.name,
+                op=node.op,
+                code=declared.name,
+                reason=self._words(declared, node, fields) if reason is None else reason,
+                blame=self._blames(blame),
+                bytes=bytes,
+                hint=Hint.of(hint),
+                rule=declared.rule,
+                data=fields,
+            )
+        except (TypeError, ValueError) as error:
+            raise self._refused(node, str(error)) from error
+
+    def _refused(self, node: Node, words: str, hint: str | None = None) -> PassError:
+        return PassError(
+            f"pass {self.declaration.name!r} on node {node.name!r}: {words}",
             owner=str(self.declaration.owner),
-            graph=self.graph.name if node.graph is None else node.graph.name,
-            node=node.name,
-            op=node.op,
-            code=declared.name,
-            reason=self._words(declared, fields) if reason is None else reason,
-            blame=_blames(blame),
-            bytes=bytes,
-            hint=Hint.of(hint),
-            rule=declared.rule,
-            data=fields,
+            hint=hint,
         )
+
+    def _blames(self, blame: Blamed | Iterable[Blamed] | None) -> tuple[Blame, ...]:
+        blames = _blames(blame)
+        find = self.environment.root.find
+        for one in (blame,) if isinstance(blame, str) else blame if _is_list(blame) else ():
+            if isinstance(one, str) and find(re.sub(r"[:@]\d+$", "", one)) is None:
+                raise ValueError(f"blame={one!r} names no node of the graph; give the node itself")
+        return blames
 
     def _declared(self, code: str | Code) -> Code:
         found = self._find_code(code)
@@ -363,22 +387,32 @@ class PassContext:
         found = table.find(code) or table.find(owner.full(code))
         if found is not None:
             return found
-        known = [c.name for c in (*self.declaration.codes, *table.all())]
+        known = [c.name for c in table.all()]
+        near = near_matches(owner.full(code), [c.name for c in self.declaration.codes])
+        near = near or near_matches(owner.full(code), dict.fromkeys(known))
+        short = self.declaration.name.rpartition(".")[2]
         raise PassError(
             f"pass {self.declaration.name!r} gives code {code!r}, which nobody declared",
-            near=near_matches(owner.full(code), dict.fromkeys(known)),
+            near=near,
             owner=str(owner),
-            hint=f"declare it with the pass: class {self.declaration.name}(..., codes=({code!r},))",
+            hint=f"declare it with the pass: class {short}(..., codes=({code!r},))",
         )
 
-    def _words(self, code: Code, fields: Mapping[str, Any]) -> str:
+    def _words(self, code: Code, node: Node, fields: Mapping[str, Any]) -> str:
         try:
             return code.text.format(**fields)
-        except (KeyError, IndexError, ValueError, AttributeError) as error:
-            raise PassError(
-                f"the text of code {code.name!r} can't be filled: {error!r}",
-                owner=str(self.declaration.owner),
+        except Exception as error:  # a field's own __format__ may raise anything
+            wants = ", ".join(f"{{{field}}}" for field in fields_of(code.text))
+            given = ", ".join(sorted(fields)) or "nothing"
+            missing = set(fields_of(code.text)) - set(fields)
+            why = "" if missing else f": {brief(error)}"
+            raise self._refused(
+                node, f"the text of {code.name} wants {wants}; given: {given}{why}"
             ) from error
+
+
+def _is_list(blame: object) -> TypeGuard[list[object] | tuple[object, ...]]:
+    return isinstance(blame, (list, tuple))
 
 
 def _blames(blame: Blamed | Iterable[Blamed] | None) -> tuple[Blame, ...]:

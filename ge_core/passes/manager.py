@@ -28,6 +28,7 @@ from ge_core.passes.instruments import CompileEnded, CompileStarted, Instrument
 from ge_core.passes.pipeline_text import Repeat
 from ge_core.passes.planning import Schedule, Scheduled
 from ge_core.passes.precedence import Because
+from ge_core.passes.said_names import unknown_handles, unknown_hints
 from ge_core.passes.stages import PLACES, Place, Stage
 from ge_core.passes.timing import Timing
 from ge_core.passes.vetoes import VETO, Vetoes
@@ -142,6 +143,7 @@ class PassManager:
             self._claims.enter(PLACES[-1])
             final = replace(self.schedule, decisions=self._decisions)
             close_remarks(self.env, final, self._subjects.subjects.values())
+            self._doubt_names()
         except BaseException as raised:
             error = raised if isinstance(raised, GeError) else GeError(repr(raised))
             raise
@@ -162,6 +164,16 @@ class PassManager:
         self._claims.start()
         self._run_places()
         return self.report
+
+    def _doubt_names(self) -> None:
+        env, declarations = self.env, self.schedule.declarations
+        by_name = {declaration.name: declaration for declaration in declarations}
+        if any(declaration.handles for declaration in declarations):
+            present = {node.op for node in env.root.all_nodes()}
+            for warning in unknown_handles(declarations, env.ops, present):
+                env.warn(warning)
+        for warning in unknown_hints(env.remarks, env.options.declared, by_name):
+            env.warn(warning)
 
     def _tell(self, error: GeError | None, tell: Callable[[Instrument], None]) -> None:
         """Tell all instruments; where there is an error already, it is the one to be seen."""

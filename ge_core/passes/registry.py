@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import eq
@@ -21,6 +22,7 @@ from ge_core.passes.base import AnalysisPass, GraphPass, NodePass, Pass
 from ge_core.passes.claims import ClaimRegistry, Since, Verdict
 from ge_core.passes.codes import Code, CodeSpec, read_codes
 from ge_core.passes.counters import CounterSpec, read_counters
+from ge_core.passes.option_types import READABLE, is_readable
 from ge_core.passes.stages import Place, Stage
 from ge_core.registry import NOBODY, Entry, Owner, Registry, resolve_reference
 
@@ -44,8 +46,9 @@ class PassDeclaration:
         repeat: run it until it changes nothing, at most so often; 1 runs it once.
         establishes: claims that hold from here on, see `PassRegistry.add_claim`.
         invalidates: claims that it may break; they no longer hold from here on.
-        handles: kinds of ops (`move`, `join`, ...) or op types that it has rules for: where it is
-            off, the final remark on such a node names it.
+        handles: kinds of copies (`move`, `join`, `pack`, `split`, `slice`), or op types of such
+            kinds, that it has rules for: where it is off, the final remark on such a node names it.
+            Nodes that are no copies end without a remark, whoever handles their op.
         codes: the codes it gives.
         counters: what it counts, with a text for each.
     """
@@ -133,6 +136,20 @@ def _problem(cls: object) -> str | None:
         missing = dataclasses.MISSING
         if option.init and option.default is missing and option.default_factory is missing:
             return f"has an option {option.name!r} without a default"
+    return _unreadable(cls)
+
+
+def _unreadable(cls: type[Pass]) -> str | None:
+    """Which option no user could give, as no text says a value of its type."""
+    try:
+        hints = typing.get_type_hints(cls)
+    except Exception:  # told where the options are asked for
+        return None
+    for option in dataclasses.fields(cls):  # type: ignore[arg-type]  # it is one
+        if option.init and not is_readable(hints[option.name]):
+            kind = hints[option.name]
+            shown = kind.__name__ if isinstance(kind, type) else kind
+            return f"has an option {option.name!r} of type {shown}; options are {READABLE}"
     return None
 
 

@@ -32,6 +32,7 @@ class _Queue:
         self.again: dict[Node, None] = {}
         self.seen: set[Node] = set()
         self.last: dict[Node, None] = {}
+        self.visits: dict[Node, int] = {}
         self.budget = VISITS_PER_NODE * len(graph)
         for node in graph.nodes:
             before = len(node.in_nodes) + len(node.control_inputs)
@@ -95,6 +96,13 @@ class _Queue:
             self._queued.add(node)
 
 
+def _most_visited(queue: _Queue) -> str:
+    if not queue.visits:
+        return ""
+    node, count = max(queue.visits.items(), key=lambda item: item[1])
+    return f"; {count} of them were of {node.name!r} ({node.op})" if count > 1 else ""
+
+
 def _successors(node: Node) -> Iterator[Node]:
     yield from node.out_nodes
     yield from node.control_outputs
@@ -142,10 +150,11 @@ class Walk:
             if queue.budget <= 0 or self._budget <= 0:
                 self._warn(
                     f"the walk over graph {queue.graph.name!r} stopped after "
-                    f"{VISITS_PER_NODE} visits per node"
+                    f"{VISITS_PER_NODE} visits per node{_most_visited(queue)}"
                 )
                 return
             queue.budget -= 1
+            queue.visits[node] = queue.visits.get(node, 0) + 1
             self._budget -= 1
             successors = list(_successors(node))
             self._visit_with_subgraphs(node, queue.graph, depth)

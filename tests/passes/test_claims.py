@@ -97,6 +97,16 @@ def test_a_pass_that_breaks_a_claim_is_named(run: Run) -> None:
     assert before == print_graph(graph)
 
 
+def test_one_that_requires_the_claim_is_not_told_to_run_before_it(run: Run) -> None:
+    """Before who establishes it the claim doesn't hold."""
+    passes = {
+        "A": work(establishes=("nodes_stay",)),
+        "B": work(drop("b"), after=("A",), requires=("nodes_stay",)),
+    }
+    error = broken(run, relus("a", "b"), passes)
+    assert "declare invalidates=('nodes_stay',) if it may" == error.hint
+
+
 def test_before_it_is_established_a_claim_binds_nobody(run: Run) -> None:
     """The same pass may do the same thing earlier."""
     graph = relus("a", "b")

@@ -30,6 +30,24 @@ def test_malformed_codes(spec: object) -> None:
         read_codes(spec)  # type: ignore[arg-type]  # that is the point
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{node} is it", "wants {node}, which a remark takes for itself"),
+        ("{bytes:,} of it", "wants {bytes}, which a remark takes for itself"),
+        ("{reason.words}", "wants {reason}, which a remark takes for itself"),
+        ("{0} of it", "wants {0}, which has no name"),
+        ("{who", "can't be read: "),
+    ],
+)
+def test_texts_that_can_not_be_filled(text: str, says: str) -> None:
+    """They are errors when the class is made, not when the remark is given."""
+    for spec in ({"X": text}, (Code("X", text),)):
+        with pytest.raises(TypeError, match="the text of code 'X' ") as raised:
+            read_codes(spec)
+        assert says in str(raised.value)
+
+
 def test_codes_of_third_parties_get_the_prefix() -> None:
     """acme's NOOP is acme.NOOP; a built-in pass's stays NOOP."""
     code = Code("NOOP", "noop")

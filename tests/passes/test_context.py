@@ -83,10 +83,42 @@ def test_an_undeclared_code_is_an_error_that_names_the_pass(run: Run) -> None:
     assert "owner: acme-casts 1.0" in text
 
 
-def test_a_text_without_its_fields_is_an_error(run: Run) -> None:
-    """A reason with holes helps nobody."""
-    with pytest.raises(PassError, match="the text of code 'WIDE' can't be filled"):
-        run(one_move(), {"P": a_pass(lambda g, c: c.missed(g.node("m"), "WIDE"), {"WIDE": "{n}"})})
+def test_codes_of_the_pass_are_near_before_others(run: Run) -> None:
+    """And the hint writes the class as its author does."""
+    fien = a_pass(lambda g, ctx: ctx.missed(g.node("m"), "FIEN"), ("FINE",))
+    with pytest.raises(PassError) as raised:
+        run(one_move(), {}, acme={"P": fien, "Q": a_pass(lambda g, ctx: None, ("FIEND",))})
+    assert ("acme.FINE",) == raised.value.near
+    assert "declare it with the pass: class P(..., codes=('FIEN',))" == raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("about", "says"),
+    [
+        ({"whom": 1}, "the text of acme.WIDE wants {who}; given: whom"),
+        ({}, "the text of acme.WIDE wants {who}; given: nothing"),
+        ({"who": 1, "blame": "y"}, "blame='y' names no node of the graph; give the node itself"),
+        ({"who": 1, "blame": ["m:0", "z:0"]}, "blame='z:0' names no node of the graph; give"),
+        ({"who": 1, "bytes": "many"}, "bytes='many' is no number of bytes"),
+        ({"who": 1, "bytes": True}, "bytes=True is no number of bytes"),
+        ({"who": 1, "bytes": -1}, "bytes=-1 is no number of bytes"),
+        ({"who": 1, "hint": {"sett": "a=b"}}, "a hint is a 'set', an 'edge' or a 'text', not"),
+    ],
+)
+def test_a_malformed_remark_is_an_error_at_once(run: Run, about: dict[str, Any], says: str) -> None:
+    """It names the pass, its package and the node."""
+    work = a_pass(lambda g, c: c.missed(g.node("m"), "WIDE", **about), {"WIDE": "{who} is it"})
+    with pytest.raises(PassError) as raised:
+        run(one_move(), {}, acme={"P": work})
+    assert raised.value.message.startswith(f"pass 'acme.P' on node 'm': {says}")
+    assert "acme-casts 1.0" == raised.value.owner
+
+
+def test_a_field_that_can_not_be_written_is_an_error(run: Run) -> None:
+    """The fields are there, and one has no such form."""
+    work = a_pass(lambda g, c: c.missed(g.node("m"), "N", n="x"), {"N": "{n:d}"})
+    with pytest.raises(PassError, match="the text of N wants {n}; given: n: ValueError: "):
+        run(one_move(), {"P": work})
 
 
 def test_codes_of_rules_and_code_objects_may_be_given(run: Run) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import pytest
 
@@ -115,6 +115,36 @@ class NoDefault(GraphPass):
         """Nothing."""
 
 
+@dataclass(frozen=True)
+class DictOption(GraphPass):
+    """No text says a value of it."""
+
+    limits: dict[str, int] = field(default_factory=dict)
+
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True)
+class EveryOption(GraphPass):
+    """All types that there are."""
+
+    count: int | None = None
+    share: float = 0.5
+    words: tuple[str, ...] = ()
+    mode: Literal["a", "b"] = "a"
+    pair: tuple[int, bool] = (1, True)
+    stage: Stage | None = None
+
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """Nothing."""
+
+
+def test_options_of_all_types_that_a_text_can_say() -> None:
+    """They register."""
+    PassRegistry().add(EveryOption, levels=(), stage=Stage.CHECK)
+
+
 class NoVisit(NodePass):
     """Forgot the method."""
 
@@ -129,6 +159,11 @@ class Bare(Pass):
         (NotDecorated, "has fields and is not a dataclass"),
         (NotFrozen, "is not frozen"),
         (NoDefault, "has an option 'limit' without a default"),
+        (
+            DictOption,
+            "has an option 'limits' of type dict[str, int]; options are int, float, bool, str, an"
+            " enum, a Literal, a tuple of these, or one of these or None",
+        ),
         (NoVisit, "lacks visit"),
         (Bare, "derives from Pass itself"),
         (int, "not a subclass of GraphPass, NodePass or AnalysisPass"),

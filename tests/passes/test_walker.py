@@ -174,7 +174,18 @@ def test_a_pass_that_never_has_enough_is_stopped_with_a_warning() -> None:
 
     seen, warnings = walked(graph, visit)
     assert VISITS_PER_NODE * len(graph) == len(seen)
-    assert ["the walk over graph 'root' stopped after 10 visits per node"] == warnings
+    assert [
+        "the walk over graph 'root' stopped after 10 visits per node; 10 of them were of 'x' (Data)"
+    ] == warnings
+
+
+def test_an_immediate_wish_during_the_first_visit_is_none() -> None:
+    """As in GE: a node that was not visited before isn't visited again at once."""
+
+    def visit(walk: Walk, node: Node, after: bool) -> None:
+        walk.revisit(node, now=True)
+
+    assert (["x", "a"], []) == walked(chain("a"), visit)
 
 
 def test_a_wish_for_a_node_of_a_graph_that_is_not_being_walked() -> None:
