@@ -264,6 +264,21 @@ def _article(kind: str) -> str:
     return "an" if kind[0] in "aeiou" else "a"
 
 
+def contested_error(
+    kind: str, name: str, contested: Mapping[str, tuple[Owner, ...]]
+) -> GeError | None:
+    """The error for a name that several claim, None for others."""
+    if name not in contested:
+        return None
+    owners = [str(owner) for owner in contested[name]]
+    plugins = ", ".join(owner.name for owner in contested[name])
+    return PluginError(
+        f"{kind} {name!r} is contested: {' and '.join(owners)} register it",
+        owner=", ".join(owners),
+        hint=f"load one of the plugins {plugins}: GE_DISABLE_PLUGINS, or plugins in [tool.ge]",
+    )
+
+
 def check_open(closed: bool, kind: str, name: object) -> None:
     """Raises `PluginError` where something is registered after all plugins were merged."""
     if closed:

@@ -40,15 +40,20 @@ def _planning_flags(function: F) -> F:
 @click.pass_context
 def pipelines_command(ctx: click.Context, /, form: str) -> None:
     """List levels, level sets and named pipelines: whose they are and what they stand on."""
+    from ge_core.session.pipeline_problems import pipeline_problems
     from ge_core.session.pipeline_view import list_pipelines
 
-    rows = list_pipelines(registries(ctx).pipelines)
+    found = registries(ctx)
+    rows = list_pipelines(found.pipelines)
+    broken = pipeline_problems(found)
+    for row in rows:
+        row["error"] = broken.get(row["name"])
     if form == "human":
         for row in rows:
             if row["contested"]:
                 row["owner"] = " and ".join(row["contested"])
-    columns = ("name", "kind", "base", "target", "owner", "version", "origin", "summary")
-    show("pipelines", form, rows, columns)
+    columns = ["name", "kind", "base", "target", "owner", "version", "origin", "summary"]
+    show("pipelines", form, rows, [*columns, "error"] if broken else columns)
 
 
 @click.group("pipeline")

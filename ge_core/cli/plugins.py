@@ -55,7 +55,7 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
     from ge_core.plugin.drivers import check_drivers
     from ge_core.plugin.loading import load_plugins
     from ge_core.plugin.stale import stale_installations
-    from ge_core.session.pipeline_problems import pipeline_problems
+    from ge_core.session.pipeline_problems import declaration_problems
 
     # What is wrong is shown here, also where the configuration makes an error of it.
     config = find_config()
@@ -73,7 +73,7 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
         row["changes"] = [] if report is None else list(report.changes)
     drivers = check_drivers(COMMAND_GROUP)
     stale = stale_installations()
-    pipelines = pipeline_problems(plugins.registries)
+    pipelines = declaration_problems(plugins.registries)
     bad = any(row["status"] in ("failed", "incompatible", "duplicate", "broken") for row in rows)
     bad = bad or any(row["changes"] for row in rows)
     bad = bad or any(row["error"] for row in drivers) or bool(stale or pipelines or unknown)
@@ -111,7 +111,7 @@ def doctor_command(ctx: click.Context, /, form: str) -> int:
             click.echo(f"\n{one}")
         for row in pipelines:
             owner = f"{row['owner']} {row['version']}".rstrip()
-            click.echo(f"\n{row['name']} ({owner}) can't be used: {row['error']}")
+            click.echo(f"\n{row['name']} ({owner}): {row['error']}")
     return 4 if bad and strict else int(bad)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ge_core.errors import GeError, OptionError, PluginError, near_matches
-from ge_core.registry import Entry, Owner, Registry
+from ge_core.registry import Entry, Owner, Registry, contested_error
 
 
 class Level(StrEnum):
@@ -130,18 +130,3 @@ class LevelRegistry(Registry[str]):
             near=near_matches(name, [*map(str, Level), *self.names()]),
             hint="levels here: " + ", ".join(known),
         )
-
-
-def contested_error(
-    kind: str, name: str, contested: Mapping[str, tuple[Owner, ...]]
-) -> GeError | None:
-    """The error for a name that several claim, None for others."""
-    if name not in contested:
-        return None
-    owners = [str(owner) for owner in contested[name]]
-    plugins = ", ".join(owner.name for owner in contested[name])
-    return PluginError(
-        f"{kind} {name!r} is contested: {' and '.join(owners)} register it",
-        owner=", ".join(owners),
-        hint=f"load one of the plugins {plugins}: GE_DISABLE_PLUGINS, or plugins in [tool.ge]",
-    )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ge_core.errors import GeError, PluginError, UnknownNameError, UsageError, near_matches
-from ge_core.passes.levels import Level, LevelRegistry, contested_error
+from ge_core.passes.levels import Level, LevelRegistry
 from ge_core.passes.overlay_conflicts import check_overlay
 from ge_core.passes.overlay_files import (
     TomlText,
@@ -23,7 +23,7 @@ from ge_core.passes.overlay_files import (
 from ge_core.passes.overlays import Overlay
 from ge_core.passes.pipeline_parser import parse_pipeline
 from ge_core.passes.pipeline_text import BARE, PipelineText
-from ge_core.registry import Entry, Owner, Registry
+from ge_core.registry import Entry, Owner, Registry, contested_error
 
 Pipeline = Overlay | PipelineText
 

@@ -230,6 +230,15 @@ def bound_option(name: str, declaration: PassDeclaration, options: OptionRegistr
     return full if full in options else None
 
 
+def undeclared_switches(
+    declaration: PassDeclaration, options: OptionRegistry
+) -> Iterator[PluginError]:
+    """One error for each option that a pass is bound to and nobody declares."""
+    for name in declaration.switch:
+        if bound_option(name, declaration, options) is None:
+            yield _undeclared(name, declaration, options)
+
+
 def _undeclared(name: str, declaration: PassDeclaration, options: OptionRegistry) -> PluginError:
     error = options.unknown(name)
     hint = f"`--enable {declaration.name}` or `--disable {declaration.name}` decides without it"

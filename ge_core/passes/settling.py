@@ -6,21 +6,19 @@ and in one rule of GE's: a pass's own name as an option overrules `ge.optimizati
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ge_core.errors import GeError, OptionError, UsageError
 from ge_core.passes.fusion_switch import ALL, SwitchFile, read_switch_file
-from ge_core.passes.levels import DEFAULT_LEVEL, Level, LevelRegistry, WorkingLevel
+from ge_core.passes.levels import DEFAULT_LEVEL, LevelRegistry, WorkingLevel
+from ge_core.passes.misspelled import odd_declarations
 from ge_core.passes.options import OptionRegistry, OptionValue, OptionValues
 from ge_core.passes.precedence import Settings, Switches, bound_option
 from ge_core.passes.registry import PassRegistry
 from ge_core.passes.sources import CONTROL, DISABLE, LEVEL, STRICT, SWITCH, SWITCH_FILE, Source
 from ge_core.passes.switches import GE_DISABLES, NameReader, Switch, is_marker
-
-_LIKE_A_LEVEL = re.compile(r"[oO]\d+")
 
 
 class Settling:
@@ -67,7 +65,7 @@ class Settling:
         values.asked.update(CONTROL)
         if not self.strict:
             self._warn_undeclared()
-        self._warn_misspelled_levels()
+        self.warnings.extend(map(str, odd_declarations(self.passes, self.options, self.levels)))
         warnings = tuple(dict.fromkeys(self.warnings))
         return Settings(level, values, self.pass_options, warnings, tuple(switches))
 
@@ -104,21 +102,6 @@ class Settling:
                 self.warnings.append(
                     f"pass {declaration.name} ({declaration.owner}) is off: nobody declares {names}"
                 )
-
-    def _warn_misspelled_levels(self) -> None:
-        """Whose declaration names a level that looks like the kernel's and is none.
-
-        Another name may be a level set of a package that isn't installed, which is fine.
-        """
-        for kind, declared in (("pass", self.passes), ("option", self.options)):
-            for one in declared:
-                for level in one.levels:
-                    known = level in set(Level) or level in self.levels
-                    if not known and _LIKE_A_LEVEL.fullmatch(level):
-                        self.warnings.append(
-                            f"{kind} {one.name} ({one.owner}) names level {level!r}, and there is"
-                            f" none; levels are {', '.join(Level)}"
-                        )
 
     # ---- the fusion-switch file ----------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from ge_core.session.planning import Planner
 from ge_core.session.request import CompileRequest
 from ge_core.session.result import Result, Seconds
 from ge_core.session.scheduling import schedule_for
+from ge_core.targets import odd_pools
 from ge_core.tasks import TaskList, generate_tasks, set_marks
 
 if TYPE_CHECKING:
@@ -194,6 +195,8 @@ class _Compile:
     def _plan(self, env: Environment) -> None:
         start = perf_counter()
         self.plan = self.planner.plan(env.root)
+        for words in odd_pools(self.target, self.plan.pools):
+            env.warn(f"target {self.target.name!r} {words}")
         if (self.request.objective or self.kernel.config.objective) != "copies" and (
             env.retractions or self.removed_moves()
         ):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from ge_core.errors import near_matches
 from ge_core.ir.dtypes import BITS
 
 HBM = "HBM"
@@ -67,6 +68,22 @@ class Target:
     def block_width(self, dtype: str) -> int | None:
         """Bytes that a block format pads its inner axis to, None where the target doesn't say."""
         return self.block_widths.get(dtype)
+
+
+def odd_pools(target: Target, used: Collection[str] = (HBM,)) -> list[str]:
+    """What to say of limited pools in which nothing lies, where one that is used is called alike.
+
+    Args:
+        used: pools that tensors lie in.
+    """
+    found = []
+    for pool, capacity in sorted(target.pools.items()):
+        if capacity is None or pool in used:
+            continue
+        near = near_matches(pool, [name for name in used if name not in target.pools])
+        if near:
+            found.append(f"limits pool {pool!r}, in which nothing lies, and not {', '.join(near)}")
+    return found
 
 
 GENERIC = Target("generic", about="64-byte buffers, pieces of a run at the size of their elements")

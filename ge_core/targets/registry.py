@@ -8,8 +8,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from ge_core.errors import InputFileError, PluginError, near_matches
-from ge_core.registry import Entry, Owner, Registry
+from ge_core.errors import GeError, InputFileError, PluginError, near_matches
+from ge_core.registry import Entry, Owner, Registry, contested_error, kernel_owner
 from ge_core.targets.model import GENERIC, Target
 
 
@@ -21,6 +21,11 @@ class TargetRegistry(Registry[Target]):
     """Targets by name."""
 
     kind = "target"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.contested: dict[str, tuple[Owner, ...]] = {}
+        """The owners of names that several claim: such a name is nobody's."""
 
     def add(self, target: Target) -> None:
         """Declare a target; it keeps the name its author gave it, which users type."""
@@ -36,6 +41,35 @@ class TargetRegistry(Registry[Target]):
     def _full(self, name: str, owner: Owner) -> str:
         return name
 
+    def fork(self) -> TargetRegistry:
+        """A copy that can be changed without changing this one."""
+        copy = super().fork()
+        copy.contested = dict(self.contested)
+        return copy
+
+    def absorb(self, staged: TargetRegistry, owner: Owner) -> None:
+        """Take over what one plugin registered.
+
+        A name that another plugin has registered becomes contested: it is nobody's from then on.
+
+        Raises:
+            PluginError: a name is the kernel's, or an old name leads to nothing of the plugin's.
+        """
+        mine = staged.fork()
+        for name in staged.names():
+            taken = self._entries.get(name)
+            others = self.contested.get(name) or (() if taken is None else (taken.owner,))
+            if not others or kernel_owner() in others:
+                continue
+            self.contested[name] = tuple(sorted({*others, owner}))
+            self._entries.pop(name, None)
+            mine._entries.pop(name)
+        super().absorb(mine, owner)
+
+    def unknown(self, name: str) -> GeError:
+        """The error for a name that nobody has; a contested one names all who claim it."""
+        return contested_error(self.kind, name, self.contested) or super().unknown(name)
+
     def select(self, name_or_file: str, warn: Callable[[str], None] = _say_nothing) -> Target:
         """The target of that name, or the one that a `.toml` file describes.
 
@@ -44,6 +78,7 @@ class TargetRegistry(Registry[Target]):
 
         Raises:
             UnknownNameError: no such target; near names and their owners.
+            PluginError: several packages claim the name.
             InputFileError: the file can't be read as a target.
         """
         if name_or_file not in self and name_or_file.endswith(".toml"):

@@ -102,6 +102,7 @@ def test_the_list(ge: Ge, project: str) -> None:
         "origin": "acme-npu.toml",
         "summary": "what the npu likes",
         "contested": [],
+        "error": None,
     } == items[5]
     assert [("level", "O1"), ("text", None)] == [(i["kind"], i["base"]) for i in items[6:]]
     ran = ge("pipelines")
@@ -376,4 +377,7 @@ def ge_register_targets(targets):
         (row["name"], row["owner"], row["error"].partition(" register ")[0].partition(" (gra")[0])
         for row in ran.json["pipelines"]
     ]
-    assert f"level low ({worse}) can't be used: level 'low' extends" in ge("plugins", "doctor").out
+    assert f"level low ({worse}): level 'low' extends" in ge("plugins", "doctor").out
+    items = ge("pipelines", "--format", "json").json["items"]
+    assert ["low", "ghost"] == sorted((i["name"] for i in items if i["error"]), reverse=True)
+    assert "no pass 'TensorMoveDeletPass'" in ge("pipelines").out

@@ -9,7 +9,7 @@ import pytest
 
 from ge_core.errors import InputFileError, PluginError, UnknownNameError
 from ge_core.registry import Owner
-from ge_core.targets import GENERIC, Target, TargetRegistry, builtin_targets
+from ge_core.targets import GENERIC, Target, TargetRegistry, builtin_targets, odd_pools
 
 ACME = Owner("acme", "acme-npu", "1.0")
 
@@ -147,3 +147,48 @@ def test_a_plugins_target_names_no_file() -> None:
     with pytest.raises(PluginError, match="target 'soc' names the file 'x.toml'") as raised:
         TargetRegistry().add(Target("soc", pipeline="x.toml"))
     assert "add_toml" in str(raised.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("pools", "used", "odd"),
+    [
+        ({"HMB": 10}, ("HBM",), ["limits pool 'HMB', in which nothing lies, and not HBM"]),
+        ({"HMB": None}, ("HBM",), []),
+        ({"HBM": 10, "HBM2": 10}, ("HBM",), []),
+        ({"L1": 10}, ("HBM",), []),
+        ({"SRMA": 10, "HBM": 5}, ("HBM", "SRAM"), ["limits pool 'SRMA', in which nothing lies,"]),
+    ],
+)
+def test_a_limit_on_a_pool_that_nothing_lies_in(
+    pools: dict[str, int | None], used: tuple[str, ...], odd: list[str]
+) -> None:
+    """Said where a pool that is used and not limited is called alike."""
+    said = odd_pools(Target("npu", pools=pools), used)
+    assert len(odd) == len(said)
+    assert all(one.startswith(start) for one, start in zip(said, odd, strict=True))
+
+
+def test_a_misspelled_pool_is_told_to_who_compiles() -> None:
+    """The graph lies in HBM, which the target doesn't limit."""
+    import ge_core as ge
+    from ge_core.testing import random_graph
+
+    result = ge.compile(random_graph(1), target=Target("npu", pools={"HMB": 1}))
+    assert "target 'npu' limits pool 'HMB', in which nothing lies, and not HBM" in result.warnings
+
+
+def test_a_name_that_several_packages_claim(targets: TargetRegistry) -> None:
+    """It is nobody's, whoever comes third; a target of the kernel's can't be claimed."""
+    for name in ("beta", "gamma"):
+        staged = TargetRegistry()
+        staged.add(Target("npu"))
+        staged.add(Target(f"{name}-npu"))
+        targets = targets.fork()
+        targets.absorb(staged, Owner(name, f"{name}-ge", "1.0"))
+    assert ["beta-npu", "gamma-npu", "generic"] == targets.names()
+    with pytest.raises(PluginError) as raised:
+        targets.select("npu")
+    assert "target 'npu' is contested: acme-npu 1.0 and beta-ge 1.0 and gamma-ge 1.0" in str(
+        raised.value
+    )
+    assert "load one of the plugins acme, beta, gamma" in str(raised.value.hint)

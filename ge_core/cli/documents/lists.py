@@ -160,6 +160,8 @@ class PipelineRecord(Owned):
     """What it is for, in a line."""
     contested: list[str]
     """The packages that claim a contested name."""
+    error: str | None
+    """Why it can't be used, where it can't."""
 
 
 class PipelinesDocument(Record):
@@ -476,7 +478,7 @@ class StaleRecord(Record):
 
 
 class PipelineProblem(Record):
-    """A pipeline, a level set, or the pipeline of a target that can't be used."""
+    """A pass, option, level, pipeline or target whose declaration is wrong."""
 
     name: str
     """What it is, and its name."""
@@ -500,7 +502,7 @@ class PluginsDocument(Record):
     stale: list[StaleRecord] = Field(default_factory=list)
     """Packages to install again; `ge plugins doctor` alone has them."""
     pipelines: list[PipelineProblem] = Field(default_factory=list)
-    """Pipelines that can't be used; `ge plugins doctor` alone has them."""
+    """Declarations that are wrong; `ge plugins doctor` alone has them."""
     unknown: list[str] = Field(default_factory=list)
     """Plugins that the configuration or the environment names and that are not installed, in words;
     `ge plugins doctor` alone has them."""

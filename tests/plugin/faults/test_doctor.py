@@ -176,3 +176,43 @@ def test_drivers_of_third_parties_are_switched_off_too(
     run = ("compile", "model.acme")
     ran = meet(Fault("", code, (), run=run, group=group, entry=("acme", "{module}:D")))
     assert (2, True) == (ran.code, "no reader for suffix '.acme'" in ran.err)
+
+
+def test_what_is_declared_wrongly_is_found(meet: Meet) -> None:
+    """Passes in a circle, a switch that nobody declares, levels, targets and pools."""
+    code = (
+        HEAD
+        + """
+class P(AnalysisPass):
+    def run(self, graph, ctx):
+        pass
+
+@hookimpl
+def ge_register_passes(passes):
+    passes.add(P, name="A", levels=["O3"], stage=Stage.PREPARE, before=["B"])
+    passes.add(P, name="B", levels=["O3"], stage=Stage.PREPARE, before=["A"])
+    passes.add(P, name="C", levels=["O4"], stage=Stage.PREPARE, switch="nowhere")
+
+@hookimpl
+def ge_register_options(options):
+    options.add("b", help="x", default={"O9": "1"})
+
+@hookimpl
+def ge_register_targets(targets):
+    targets.add(Target("npu", pools={"HMB": 1000}))
+"""
+    )
+    ran = meet(Fault("", code, (), run=DOCTOR, entry=("acme", "{module}")))
+    assert 1 == ran.code
+    assert [
+        ("pass acme.C", "pass 'acme.C' is bound to option 'nowhere', which nobody declares"),
+        (
+            "option acme.b",
+            "has a default for level 'O9', and there is none; levels are O0, O1, O2, O3, O4",
+        ),
+        ("passes at O0", "the order of passes contradicts itself: acme.A -> acme.B -> acme.A"),
+        ("target npu", "limits pool 'HMB', in which nothing lies, and not HBM"),
+    ] == [(row["name"], row["error"]) for row in ran.json["pipelines"]]
+    assert {("acme-dist", "1.5")} == {
+        (row["owner"], row["version"]) for row in ran.json["pipelines"]
+    }
