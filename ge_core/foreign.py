@@ -10,6 +10,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from traceback import walk_tb
 from typing import Any, Final, TypeVar
@@ -81,6 +82,14 @@ def place_of(raised: BaseException) -> str | None:
     return found
 
 
+def place_of_function(function: object) -> str | None:
+    """Where a function is written: `at casts.py:9 in run`; None where it is no Python function."""
+    code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
+    if code is None:
+        return None
+    return f"at {_short(Path(code.co_filename))}:{code.co_firstlineno} in {code.co_name}"
+
+
 def _is_foreign(file: Path) -> bool:
     if file.is_relative_to(_OURS) or "pluggy" in file.parts:
         return False
@@ -99,6 +108,14 @@ def in_words(raised: BaseException) -> str:
     if isinstance(raised, SystemExit):
         return f"tried to end the process (SystemExit: {raised.code})"
     return f"raised {brief(raised)}"
+
+
+def edit_hint(raised: BaseException, who: str) -> str | None:
+    """What to say to somebody who may only look and raised this by an edit; None for others."""
+    words = str(raised)
+    edits = "may only look" in words or "'mappingproxy' object" in words
+    edits = edits or isinstance(raised, FrozenInstanceError)
+    return f"{who} must not edit: it only looks" if edits else None
 
 
 def shortened(thing: object) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ge_core.errors import PassError, PluginError
-from ge_core.foreign import in_words, located
+from ge_core.foreign import edit_hint, in_words, located
 from ge_core.ir import InputAnchor, OutputAnchor
 from ge_core.registry import NOBODY, Entry, Owner, Registry
 
@@ -43,6 +43,7 @@ class AnchorType:
             failure = PassError(
                 f"anchor type {self.name!r} {in_words(error)} (asked about {anchor!r})",
                 owner=str(self.owner),
+                hint=edit_hint(error, "a marker"),
             )
             raise located(failure, error) from error
 

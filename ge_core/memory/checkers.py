@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeAlias
 
 from ge_core.errors import PassError, PluginError
-from ge_core.foreign import foreign, in_words, located
+from ge_core.foreign import edit_hint, foreign, in_words, located, shortened
 from ge_core.registry import NOBODY, Owner, check_open, resolve_reference
+from ge_core.renames import both_owners
 
 CheckFunction: TypeAlias = Callable[[Any, Any, Any], Any]
 """`check(a, b, query)`: answers with `query.conflict(...)` or `query.no_conflict()`."""
@@ -50,6 +51,7 @@ class PairRule:
             failure = PassError(
                 f"checker for {' and '.join(self.types)} {in_words(error)}",
                 owner=str(self.owner),
+                hint=edit_hint(error, "a checker"),
             )
             raise located(failure, error) from error
 
@@ -64,17 +66,24 @@ class CheckerRegistry:
 
     def always(self, a: str, b: str, *, code: str) -> None:
         """Two anchors of these types in one memory are a conflict, with this reason code."""
-        self._put(PairRule((a, b), "always", (code,)))
+        self._put(PairRule((a, b), "always", _read_codes([code])))
 
     def never(self, a: str, b: str) -> None:
         """Two anchors of these types in one memory are none."""
         self._put(PairRule((a, b), "never"))
 
     def check(self, a: str, b: str, function: CheckFunction, *, codes: Iterable[str] = ()) -> None:
-        """Ask `function(a, b, query)` about two anchors of these types in one memory."""
+        """Ask `function(a, b, query)` about two anchors of these types in one memory.
+
+        Args:
+            codes: those that it may give as the reason, as a list.
+
+        Raises:
+            PluginError: `function` is none, a code isn't `SOME_REASON`, or the pair has a rule.
+        """
         if not callable(function):
             raise PluginError(f"the checker for {a!r} and {b!r} is no function: {function!r}")
-        self._put(PairRule((a, b), "check", tuple(codes), function))
+        self._put(PairRule((a, b), "check", _read_codes(codes), function))
 
     def read_write(self, checker: Any) -> None:
         """Declare the read/write checker: an object, or a lazy `"module:Class"` of one.
@@ -85,7 +94,8 @@ class CheckerRegistry:
         check_open(self.closed, "checker", "read_write")
         if self._read_write is not None:
             raise PluginError(
-                "a read/write checker is registered already", owner=str(self._read_write[1])
+                "a read/write checker is registered already",
+                owner=both_owners(self._read_write[1], NOBODY),
             )
         self._read_write = (checker, NOBODY)
 
@@ -99,7 +109,7 @@ class CheckerRegistry:
         if taken is not None:
             raise PluginError(
                 f"anchor types {' and '.join(rule.types)} have a rule already",
-                owner=f"{taken.owner}, {rule.owner}",
+                owner=both_owners(taken.owner, rule.owner),
             )
         self._rules[key] = rule
 
@@ -188,6 +198,18 @@ class CheckerRegistry:
 
     def __len__(self) -> int:
         return len(self._rules)
+
+
+def _read_codes(codes: object) -> tuple[str, ...]:
+    if isinstance(codes, str) or not isinstance(codes, Iterable):
+        raise PluginError(f"codes={shortened(codes)} is no list of codes", hint='["SOME_REASON"]')
+    found = tuple(codes)
+    for code in found:
+        if not isinstance(code, str) or not all(part.isidentifier() for part in code.split(".")):
+            raise PluginError(
+                f"{shortened(code)} is no reason code", hint="codes look like SOME_REASON"
+            )
+    return found
 
 
 def _key(types: Pair) -> Pair:

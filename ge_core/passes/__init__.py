@@ -6,7 +6,7 @@ No pass is named here; they are plugins' contributions.
 from ge_core.passes.base import AnalysisPass, GraphPass, NodePass, Pass
 from ge_core.passes.codes import Code, CodeTable
 from ge_core.passes.context import PassContext
-from ge_core.passes.delete_rules import DeleteRule, DeleteRules, Keep
+from ge_core.passes.delete_rules import DeleteCandidate, DeleteRule, DeleteRules, Keep
 from ge_core.passes.environment import Environment
 from ge_core.passes.levels import ALWAYS, DEFAULT_LEVEL, Level, LevelRegistry, WorkingLevel
 from ge_core.passes.options import (
@@ -39,6 +39,7 @@ __all__ = [
     # declaring things
     "Code",
     "CodeTable",
+    "DeleteCandidate",
     "DeleteRule",
     "DeleteRules",
     "EntryPoint",

@@ -1,26 +1,39 @@
 """Further rules in the chain of a removal pass, contributed by plugins.
 
 The pass that removes copies asks every rule registered for it, after its own; the first that
-answers with `Keep` keeps the copy. What a rule is asked with is defined by the pass that asks.
+answers with `Keep` keeps the copy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
+from ge_core.analysis import Origin, Trace
 from ge_core.errors import PassError, PluginError
-from ge_core.foreign import in_words, located
-from ge_core.ir import Graph
+from ge_core.foreign import edit_hint, in_words, located, place_of_function, shortened
+from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor
 from ge_core.passes.codes import Code, CodeSpec, read_codes
-from ge_core.passes.remarks import Hint
+from ge_core.passes.remarks import Blame, Hint
 from ge_core.registry import NOBODY, Entry, Owner, Registry
+
+if TYPE_CHECKING:
+    from ge_core.passes.context import PassContext
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """A rule's no: the code it declared, and what stands in the way."""
+    """A rule's no: the code it declared, and what stands in the way.
+
+    Attributes:
+        code: with or without the plugin's prefix.
+        blame: a node, an anchor, or several, nearest first; shown as "because of".
+        hint: the one change that would let the copy go: a sentence, `{"set": "option=value"}` or
+            `{"edge": "a:0 -> b@0"}`. Only given where nobody else would keep the copy.
+        fields: fill the `{names}` of the code's text, and are the remark's `data`.
+    """
 
     code: str
     blame: Any = None
@@ -28,7 +41,49 @@ class Keep:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
-RuleFunction: TypeAlias = Callable[[Any], Keep | None]
+class DeleteCandidate(Protocol):
+    """A copy that a removal pass would remove, as contributed rules see it; nothing is edited yet.
+
+    It has one connected input and an output.
+    """
+
+    @property
+    def copy(self) -> Node:
+        """The copy's node."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph or subgraph that the copy is in."""
+
+    @property
+    def input(self) -> InputAnchor:
+        """What the copy reads."""
+
+    @property
+    def feed(self) -> OutputAnchor:
+        """The direct producer's output, which the copy's readers would read instead."""
+
+    @property
+    def output(self) -> OutputAnchor:
+        """What the copy's readers read now; it goes, and its description with it."""
+
+    @property
+    def origin(self) -> Origin:
+        """Where the value was made, views looked through: its `output` and `node`."""
+
+    @property
+    def trace(self) -> Trace:
+        """The whole way back to the source; costs a step for each node on it."""
+
+    @property
+    def ctx(self) -> PassContext:
+        """The pass's context: options, target, op traits, `aliases`, `order` and `effects`."""
+
+
+RuleFunction: TypeAlias = Callable[[DeleteCandidate], Keep | None]
+
+_TAKEN: Final = ("blame", "bytes", "code", "hint", "kind", "node", "reason")
+"""Names that a remark gives to other things than fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,39 +103,71 @@ class DeleteRule:
     after: tuple[str, ...] = ()
     owner: Owner = NOBODY
 
-    def __call__(self, query: Any) -> Keep | None:
+    def __call__(self, query: DeleteCandidate) -> Keep | None:
         """Ask it; `PassError` naming its package for whatever it raises or answers wrongly."""
         try:
-            answer = self.function(query)
+            answer: object = self.function(query)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             failure = PassError(
                 f"delete rule {self.name!r} {in_words(error)}",
                 owner=str(self.owner),
+                hint=edit_hint(error, "a delete rule"),
             )
             raise located(failure, error) from error
-        if answer is not None and not isinstance(answer, Keep):
-            raise PassError(
-                f"delete rule {self.name!r} answered {answer!r}",
-                owner=str(self.owner),
-                hint="a rule answers None (may go) or Keep(code, ...)",
-            )
-        if answer is not None and all(
-            code.name not in (answer.code, self.owner.full(str(answer.code))) for code in self.codes
-        ):
+        if answer is None:
+            return None
+        if not isinstance(answer, Keep):
+            hint = "a rule answers None (may go) or Keep(code, ...)"
+            raise self._refusal(shortened(answer), hint)
+        self._check(answer)
+        return answer
+
+    def _check(self, answer: Keep) -> None:
+        """Raises `PassError` for what no remark can be made of."""
+        names = (answer.code, self.owner.full(str(answer.code)))
+        code = next((code for code in self.codes if code.name in names), None)
+        if code is None:
             raise PassError(
                 f"delete rule {self.name!r} gives code {answer.code!r}, which it did not declare",
                 near=[code.name for code in self.codes],
                 owner=str(self.owner),
                 hint="declare it with the rule: rules.add(..., codes=(...))",
             )
-        return answer
+        fields: object = answer.fields
+        if not isinstance(fields, Mapping) or not all(isinstance(name, str) for name in fields):
+            raise self._refusal(f"fields={shortened(fields)}", "fields={'name': value}")
+        taken = [name for name in fields if name in _TAKEN]
+        if taken:
+            raise self._refusal(f"a field {taken[0]!r}", "call it another name in the code's text")
+        try:
+            code.text.format(**fields)
+        except (KeyError, IndexError, ValueError, AttributeError) as error:
+            raise self._refusal(
+                f"fields that don't fill the text of its code {code.name!r}: {error!r}",
+                f"Keep({answer.code!r}, fields={{...}}) fills {code.text!r}",
+            ) from error
+        try:
+            Hint.of(answer.hint)
+            blamed: Any = () if answer.blame is None else answer.blame
+            for one in blamed if isinstance(blamed, (list, tuple)) else [blamed]:
+                Blame.of(one)
+        except (TypeError, ValueError) as error:
+            raise self._refusal(str(error)) from error
+
+    def _refusal(self, what: str, hint: str | None = None) -> PassError:
+        error = PassError(
+            f"delete rule {self.name!r} answered {what}", owner=str(self.owner), hint=hint
+        )
+        error.where = place_of_function(self.function)
+        return error
 
     def looking_at(self, root: Graph) -> DeleteRule:
         """The rule as a pass asks it: an edit of the graph is an error."""
 
-        def ask(query: Any) -> Keep | None:
+        @wraps(self.function)
+        def ask(query: DeleteCandidate) -> Keep | None:
             with root.read_only():
                 return self.function(query)
 
@@ -105,7 +192,8 @@ class DeleteRules(Registry[DeleteRule]):
         """Declare a rule.
 
         Args:
-            rule: answers None where the copy may go, or `Keep(code, ...)`.
+            rule: asked with a `DeleteCandidate`; answers None where the copy may go, or
+                `Keep(code, ...)`. It must be a pure function of what it is asked with.
             codes: the codes it gives.
             passes: the removal passes it speaks for, every one by default.
             before, after: its place among other rules.

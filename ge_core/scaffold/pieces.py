@@ -96,6 +96,7 @@ def _pass(names: Names) -> Piece:
 
 def _checker(names: Names) -> Piece:
     types, rules = "ge_register_anchor_types", "ge_register_conflict_checkers"
+    kept = "ge_register_delete_rules"
     kind = '"PINNED_BANK"'
     marked = registration(
         types, "add", kind, marks="is_pinned", about='"A tensor that must lie in a bank."'
@@ -110,6 +111,18 @@ def _checker(names: Names) -> Piece:
             registration(rules, "check", kind, kind, "same_bank", codes='("TWO_BANKS",)'),
         ]
     )
+    stays = "\n".join(
+        [
+            comment("With a copy its output's description goes, and what only that demanded."),
+            registration(
+                kept,
+                "add",
+                '"enters_bank"',
+                "enters_bank",
+                codes='{"ENTERS_BANK": "only the copy says that it lies in bank {bank}"}',
+            ),
+        ]
+    )
     return Piece(
         about="`banks.py`: an anchor type for tensors that are pinned to a bank, and its checkers",
         files={"checker.py": "banks.py"},
@@ -117,6 +130,7 @@ def _checker(names: Names) -> Piece:
         registrations=(
             Registration(types, marked, (("banks", "is_pinned"),)),
             Registration(rules, text, (("banks", "same_bank"),)),
+            Registration(kept, stays, (("banks", "enters_bank"),)),
         ),
         look="ge checkers",
     )

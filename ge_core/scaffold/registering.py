@@ -17,6 +17,7 @@ ABOUT: Final = {
     "ge_register_trace_rules": "How a source trace steps over ops of our own.",
     "ge_register_anchor_types": "What an input or output may demand of its memory.",
     "ge_register_conflict_checkers": "What may lie in one memory.",
+    "ge_register_delete_rules": "Copies that stay, whatever else lets them go.",
     "ge_register_memory_assigners": "Planners, by the name that users give.",
     "ge_register_targets": "Devices, by the name that users give.",
     "ge_register_kernels": "How the executor computes ops of our own.",

@@ -145,3 +145,27 @@ def test_there_is_one_read_write_checker() -> None:
     assert checkers.make_read_write() == 0
     with pytest.raises(PluginError, match="registered already"):
         checkers.absorb(second, ACME)
+
+
+@pytest.mark.parametrize(
+    ("codes", "words"),
+    [
+        ("TWO_BANKS", "codes='TWO_BANKS' is no list of codes"),
+        (("two banks",), "'two banks' is no reason code"),
+        ((7,), "7 is no reason code"),
+        (7, "codes=7 is no list of codes"),
+    ],
+)
+def test_codes_that_are_none_are_refused(codes: Any, words: str) -> None:
+    """When they are registered: no checker could give them."""
+    with pytest.raises(PluginError, match=words):
+        CheckerRegistry().check("A", "B", lambda a, b, query: None, codes=codes)
+
+
+def test_a_second_rule_of_the_same_plugin_names_nobody_else() -> None:
+    """The loader says which plugin it was."""
+    staged = CheckerRegistry()
+    staged.never("A", "B")
+    with pytest.raises(PluginError) as caught:
+        staged.always("B", "A", code="NO")
+    assert caught.value.owner is None

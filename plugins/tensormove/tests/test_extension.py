@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
+
+import pytest
 
 from ge_core.analysis import TraceRules
-from ge_core.api import DeleteRules, GraphBuilder, Keep, Owner
+from ge_core.api import DeleteCandidate, DeleteRules, GraphBuilder, Keep, Owner, PassError
 
 OWNER = Owner("acme", "acme-banks", "1.0")
 
@@ -38,6 +40,73 @@ def test_a_contributed_rule_keeps_a_copy_with_its_own_code(delete: Any) -> None:
     ]
     assert "the banks differ" == final("mv1").reason
     assert {("mv0", "act0:0", 1), ("mv1", "act1:0", 1), ("kept", "y:0", 1)} == set(seen)
+
+
+def _raises(copy: DeleteCandidate) -> Keep | None:
+    raise ZeroDivisionError("bah")
+
+
+def _edits(copy: DeleteCandidate) -> Keep | None:
+    attrs: Any = copy.copy.attrs
+    attrs["x"] = 1
+    return None
+
+
+def _adds(copy: DeleteCandidate) -> Keep | None:
+    copy.graph.set_attr(copy.copy, "x", 1)
+    return None
+
+
+EDITED = "a delete rule must not edit: it only looks"
+
+
+@pytest.mark.parametrize(
+    ("rule", "words", "hint"),
+    [
+        (_raises, "raised ZeroDivisionError: bah", None),
+        (_edits, "raised TypeError", EDITED),
+        (_adds, "raised GraphError", EDITED),
+        (Keep("NO"), "fields that don't fill the text of its code 'acme.NO'", "fills 'no {what}'"),
+        (Keep("NO", fields={"bytes": 1}), "answered a field 'bytes'", "another name"),
+        (Keep("NO", fields=cast(Any, 7)), "answered fields=7", None),
+        (Keep("NO", fields={"what": 1}, blame=7), "blame=7 is no node", None),
+        (Keep("NO", fields={"what": 1}, hint=cast(Any, 7)), "hint=7 is no sentence", None),
+        (Keep("YES"), "gives code 'YES', which it did not declare", None),
+    ],
+)
+def test_what_a_contributed_rule_does_wrong_is_said_of_its_package(
+    delete: Any, rule: Any, words: str, hint: str | None
+) -> None:
+    """Not of the package of the pass that asks it."""
+    staged, rules = DeleteRules(), DeleteRules()
+    asked = rule if callable(rule) else lambda copy: rule
+    staged.add("bank", asked, codes={"NO": "no {what}"})
+    rules.absorb(staged, OWNER)
+    b = GraphBuilder()
+    b.op("Exp", b.op("TensorMove", b.op("Relu", b.data("x")), name="mv"))
+    with pytest.raises(PassError) as caught:
+        delete(b.graph, delete_rules=rules)
+    assert ("acme-banks 1.0", True) == (caught.value.owner, words in caught.value.message)
+    assert hint is None or hint in str(caught.value.hint)
+    assert "delete rule 'acme.bank'" in caught.value.message
+
+
+def test_a_candidate_is_what_the_interface_promises(delete: Any) -> None:
+    """Every member is there when a contributed rule is asked."""
+    seen: list[object] = []
+
+    def look(copy: DeleteCandidate) -> Keep | None:
+        found = (copy.copy, copy.graph, copy.input, copy.feed, copy.output, copy.origin, copy.trace)
+        seen.extend([*map(str, found[2:5]), copy.origin.output is copy.feed, copy.ctx.ops is None])
+        return None
+
+    staged, rules = DeleteRules(), DeleteRules()
+    staged.add("look", look, codes=())
+    rules.absorb(staged, OWNER)
+    b = GraphBuilder()
+    b.op("Exp", b.op("TensorMove", b.op("Relu", b.data("x"), name="r"), name="mv"))
+    delete(b.graph, delete_rules=rules)
+    assert ["mv@0", "r:0", "mv:0", True, False] == seen
 
 
 def test_a_contributed_trace_step_makes_an_op_transparent(delete: Any) -> None:

@@ -93,7 +93,7 @@ def is_reference(anchor: Anchor) -> bool:
 
 
 def is_normal_input(anchor: Anchor) -> bool:
-    """An input without demands."""
+    """An input without demands of the types above; it may be of a plugin's type as well."""
     if not anchor.node.attrs and anchor.node.op != "NetOutput":
         # The usual case: nothing but attributes makes demands on it.
         return isinstance(anchor, InputAnchor)
@@ -101,7 +101,7 @@ def is_normal_input(anchor: Anchor) -> bool:
 
 
 def is_normal_output(anchor: Anchor) -> bool:
-    """An output without demands."""
+    """An output without demands of the types above; it may be of a plugin's type as well."""
     return isinstance(anchor, OutputAnchor) and not any(
         marks(anchor) for marks in _OUTPUTS.values()
     )

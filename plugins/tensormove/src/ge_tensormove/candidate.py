@@ -1,7 +1,8 @@
 """One copy in question, and everything the rules ask about it.
 
 A rule, built in or contributed through `ge_register_delete_rules`, gets a `Candidate` and answers
-None where the copy may go, or `Keep(code, ...)`. Nothing has been edited when rules are asked.
+None where the copy may go, or `Keep(code, ...)`. Nothing has been edited when rules are asked. Of a
+`Candidate` contributed rules know what `ge_core.api.DeleteCandidate` promises.
 """
 
 from __future__ import annotations

@@ -76,7 +76,8 @@ def _noes(copy: Candidate) -> Iterator[Keep]:
         keep = rule(copy)
         if keep is not None:
             yield keep
-    for contributed in copy.run.further_rules:
+    # A rule may rely on both ends; a copy without an output gives nothing to anybody.
+    for contributed in copy.run.further_rules if copy.copy.outputs else ():
         keep = contributed(copy)
         if keep is not None:
             yield replace(keep, code=contributed.owner.full(keep.code))
