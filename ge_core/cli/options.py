@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -55,6 +56,8 @@ def options_command(
     rows = [facts_of(option, found.passes) for option in options]
     for row, option in zip(rows, options, strict=True):
         row["shown"] = option.name if entry is None else option.shown_at(entry)
+        if form == "human" and row["defaults"]:
+            row["default"] = _shown(row["defaults"])
     name = "name" if entry is None else "shown"
     show("options", form, rows, (name, "default", "owner", "help"))
 
@@ -135,7 +138,7 @@ def _facts(kernel: Any, written: str) -> dict[str, Any]:
         return facts
     name = names.pass_name(written)
     if name is not None:
-        return _of_pass(schedule, found.passes.get(name), found.pipelines.levels)
+        return _of_pass(schedule, found, name)
     owner, _, field = written.rpartition(".")
     name = names.pass_name(owner) if owner else None
     if name is None:
@@ -148,24 +151,41 @@ def _at_levels(option: OptionDeclaration, levels: Any) -> dict[str, str | None]:
 
 
 def _levels(levels: Any) -> list[str]:
+    """The kernel's, and the sets that stand on one of them."""
+    from ge_core.errors import GeError
     from ge_core.passes.levels import Level
 
-    return [*map(str, Level), *levels.names()]
+    sets = []
+    for name in levels.names():
+        with suppress(GeError):  # the doctor says what is wrong with it
+            sets.append(levels.working(name).name)
+    return [*map(str, Level), *sets]
 
 
-def _of_pass(schedule: Any, declaration: PassDeclaration, levels: Any) -> dict[str, Any]:
+def _of_pass(schedule: Any, found: Any, name: str) -> dict[str, Any]:
     """A pass's own name is an option: on or off."""
-    decision = schedule.decisions[declaration.name]
-    at_levels = {
-        name: "on" if levels.working(name).among(declaration.levels) else "off"
-        for name in _levels(levels)
-    }
+    from ge_core.passes.precedence import bound_option
+
+    declaration = found.passes.get(name)
+    decision = schedule.decisions[name]
+    levels = found.pipelines.levels
+    bound = [bound_option(one, declaration, found.options) or one for one in declaration.switch]
+    at_levels = {}
+    for level in _levels(levels):
+        working = levels.working(level)
+        if bound:
+            options = [found.options.get(one) for one in reversed(bound) if one in found.options]
+            values = [option.default_at(working) for option in options]
+            on = next((value for value in values if value is not None), None) in ("", "true")
+        else:
+            on = working.among(declaration.levels) is not None
+        at_levels[level] = "on" if on else "off"
     return {
         "kind": "pass",
         **owned(declaration.name, declaration.owner),
         "type": "on or off",
-        "bound_to": list(declaration.switch),
-        "at_levels": {} if declaration.switch else at_levels,
+        "bound_to": bound,
+        "at_levels": at_levels,
         "value": "on" if decision.runs else "off",
         "source": decision.because[0].source if decision.because else None,
         "help": declaration.summary,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ge_core.session.kernel import forget_kernels
 from tests.cli.conftest import Ge
 
 
@@ -98,3 +99,43 @@ def test_a_name_of_atc_is_not_ours(ge: Ge) -> None:
     ran = ge("options", "show", "oo_level")
     assert (2, "error GE00003: no option 'oo_level'") == (ran.code, ran.err.splitlines()[0])
     assert "  oo_level is what ATC calls it" in ran.err.splitlines()
+
+
+BOUND = '''
+from ge_core.api import AnalysisPass, Level, Stage, hookimpl
+
+
+class CountConcats(AnalysisPass):
+    """Counts."""
+
+    def run(self, graph, ctx):
+        pass
+
+
+@hookimpl
+def ge_register_options(options):
+    options.add("count", type="switch", default={"O1": "false", "O3": "true"}, help="Count.")
+    options.add("concats", type="switch", help="Count Concats.")
+
+
+@hookimpl
+def ge_register_passes(passes):
+    passes.add(CountConcats, levels=(), stage=Stage.CHECK, switch=["count", "concats"])
+'''
+
+
+def test_show_says_what_a_bound_pass_is_at_each_level(
+    ge: Ge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its options, which have their full names; a listing shows defaults by level."""
+    (tmp_path / "acme_bound_options.py").write_text(BOUND, encoding="utf-8")
+    (tmp_path / "ge.toml").write_text("plugins = ['acme = acme_bound_options']\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    forget_kernels()
+    shown = ge("options", "show", "acme.CountConcats", "--format", "json").json
+    assert ["acme.count", "acme.concats"] == shown["bound_to"]
+    assert {"O0": "off", "O1": "off", "O2": "off", "O3": "on", "O4": "on"} == shown["at_levels"]
+    rows = [line.split("  ") for line in ge("options").out.splitlines()]
+    (row,) = [row for row in rows if row[0] == "acme.count"]
+    assert "O1: false, O3: true" in [cell.strip() for cell in row]
+    forget_kernels()
