@@ -105,7 +105,19 @@ def _thawed(value: object) -> object:
         return [_thawed(item) for item in value[1:]]
     if value[0] == "{":
         return {name: _thawed(item) for name, item in value[1:]}
-    return value[1]
+    kind, item = value
+    # Another object may print where it lies, which is another place in each run.
+    return item if isinstance(item, (bool, int, float, str, bytes, type(None))) else _Named(kind)
+
+
+class _Named:
+    """Prints as a type's name."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def __repr__(self) -> str:
+        return f"<{self._kind}>"
 
 
 def _of_the_rest(

@@ -28,6 +28,7 @@ def graph(op: str = "Exp", **attrs: object) -> Graph:
         (graph(f=1), graph(f=2), "attribute f of e is 2 now, 1 in the original"),
         (graph(f=[1, 2]), graph(), "attribute f of e is missing now, [1, 2] in the original"),
         (graph(), graph(f={"a": 1}), "attribute f of e is {'a': 1} now, missing in the original"),
+        (graph(f=object()), graph(f=1), "attribute f of e is 1 now, <object> in the original"),
         (graph(f=1), graph(f=True), "attribute f of e is True now, 1 in the original"),
         (
             graph(f=list(range(99))),
