@@ -14,6 +14,8 @@ from typing import Final
 from ge_core.errors import near_matches
 from ge_core.passes.levels import Level, LevelRegistry
 from ge_core.passes.options import OptionDeclaration, OptionRegistry
+from ge_core.passes.ordering import resolve
+from ge_core.passes.pass_names import without_prefix
 from ge_core.passes.precedence import bound_option
 from ge_core.passes.registry import PassDeclaration, PassRegistry
 from ge_core.registry import Owner
@@ -21,6 +23,9 @@ from ge_core.registry import Owner
 _LIKE_A_LEVEL: Final = re.compile(r"[oO]\d+")
 _ALIKE: Final = 0.8
 """Two letters exchanged in a short name; another package's name is less like ours."""
+
+_ALIKE_PASSES: Final = 0.85
+"""A letter or two in a long name."""
 
 _ON: Final = ("", "true")
 """Values that switch a pass on."""
@@ -54,6 +59,8 @@ def odd_declarations(
             if words is not None:
                 yield Oddity(what, declaration.owner, f"names {words}")
         for words in _switch_words(declaration, options):
+            yield Oddity(what, declaration.owner, words)
+        for words in _order_words(declaration, passes):
             yield Oddity(what, declaration.owner, words)
     for option in options:
         what = f"option {option.name}"
@@ -95,6 +102,17 @@ def _switch_words(declaration: PassDeclaration, options: OptionRegistry) -> Iter
                 f"is bound to option {name}, whose type is {options.get(name).type}: it runs where"
                 ' the value is true or empty, so declare it with type="switch"'
             )
+
+
+def _order_words(declaration: PassDeclaration, passes: PassRegistry) -> Iterator[str]:
+    """What to say of passes that aren't there and are nearly one; others may not be installed."""
+    known = dict.fromkeys(passes.names())
+    for label, names in (("before", declaration.before), ("after", declaration.after)):
+        for name in names:
+            if resolve(name, declaration.owner, known) is None and not without_prefix(passes, name):
+                for near in near_matches(name, known, 1, _ALIKE_PASSES):
+                    owner = passes.entry(near).owner
+                    yield f"says {label} {name}, which is no pass: is {near} ({owner}) meant?"
 
 
 def _can_switch(option: OptionDeclaration) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -24,9 +23,6 @@ from ge_core.passes.schedule import Catalog as Catalog
 from ge_core.passes.schedule import Schedule as Schedule
 from ge_core.passes.schedule import Scheduled as Scheduled
 from ge_core.passes.steps import PIPELINE_RANK, lay_out
-
-SAME_WORD: Final = 0.85
-"""How like two names are, from 0 to 1, that are one with a slip of the pen."""
 
 NOT_WRITTEN: Final = "not written in the pipeline"
 """The rule that keeps a pass off which a pipeline text leaves out."""
@@ -251,18 +247,13 @@ class _Planner:
                 for name in names:
                     if resolve(name, declaration.owner, self.adjusted.by_name) is not None:
                         continue
-                    meant = without_prefix(self.catalog.passes, name) or self._misspelt(name)
+                    meant = without_prefix(self.catalog.passes, name)
                     if meant:
                         shown = " or ".join(f"{d.name} ({d.owner})" for d in meant)
                         self.warnings.append(
                             f"pass {declaration.name} ({declaration.owner}) says {label} {name},"
                             f" which is no pass: is {shown} meant?"
                         )
-
-    def _misspelt(self, name: str) -> list[PassDeclaration]:
-        """The pass that looks so much like a name that it is probably meant."""
-        by_name = self.adjusted.by_name
-        return [by_name[match] for match in get_close_matches(name, by_name, 1, SAME_WORD)]
 
 
 def _by_text(

@@ -10,6 +10,7 @@ import pytest
 
 from ge_core.ir import Graph, GraphBuilder
 from ge_core.passes import GraphPass, PassContext
+from ge_core.passes.misspelled import odd_declarations
 from ge_core.passes.planning import Catalog, plan_passes
 from ge_core.passes.precedence import Source
 
@@ -90,3 +91,12 @@ def test_a_constraint_that_is_nearly_an_installed_pass(
     schedule = plan_passes(catalog({"ConcatNotaskPass": {}}, {"P": about}))
     said = f"pass acme.P (acme-casts 1.0) says {label} {name}, which is no pass: is {meant} meant?"
     assert tuple([said] if meant else []) == schedule.warnings
+
+
+def test_the_doctor_tells_of_passes_that_are_off_too(catalog: Callable[..., Catalog]) -> None:
+    """It looks at all that is declared, whatever the level."""
+    made = catalog({"ConcatNotaskPass": {}}, {"P": {"levels": (), "before": ("ConcatNotaskPas",)}})
+    assert [
+        "pass acme.P (acme-casts 1.0) says before ConcatNotaskPas, which is no pass: is"
+        " ConcatNotaskPass (graph-engine-core 1.0) meant?"
+    ] == [str(odd) for odd in odd_declarations(made.passes, made.options, made.pipelines.levels)]
