@@ -160,7 +160,7 @@ class _Proof:
         equivalences: Sequence[Equivalence],
     ) -> None:
         """Run all checks."""
-        equal = {_output(e.compiled): _output(e.original) for e in equivalences}
+        equal = {_output(e.compiled, e.by): _output(e.original, e.by) for e in equivalences}
         self.sources.compare(self.original, self.compiled)
         self.sources.digest_also(self._stacked_constants())
         frames = Frames(self.original, self.facts, self.limit)
@@ -289,8 +289,10 @@ def _shared(run: CompiledRun, step: Step) -> tuple[int | None, ...]:
     return run.shadow.shared.get((step.frame.call, step.node.name), ())
 
 
-def _output(text: str) -> tuple[str, int]:
+def _output(text: str, by: str) -> tuple[str, int]:
     name, _, number = text.rpartition(":")
     if not name or not number.isascii() or not number.isdigit():
-        raise UsageError(f"equivalence: {text!r} is no output, which is written node:0")
+        raise UsageError(
+            f"{by} vouches for {text!r}, which is no output", hint="an output is written node:0"
+        )
     return name, int(number)

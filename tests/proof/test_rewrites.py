@@ -144,8 +144,8 @@ def test_an_equivalence_does_not_excuse_memory(prove: Prove, ops: OpRegistry) ->
 
 
 def test_an_equivalence_names_outputs(prove: Prove) -> None:
-    """Anything else is a usage error."""
-    with pytest.raises(UsageError, match="node:0"):
+    """Anything else is a usage error that names who said so."""
+    with pytest.raises(UsageError, match="p vouches for 'fused', which is no output"):
         prove(pair(), equivalences=[Equivalence("fused", "total:0", "p")])
 
 
