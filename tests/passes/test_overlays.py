@@ -83,6 +83,18 @@ def test_where_things_are_set() -> None:
     )
 
 
+def test_names_of_options_need_no_quotes() -> None:
+    """Dotted keys and tables mean the same, and errors still find the line."""
+    for text in ("[set]\nacme.Cast.limit = 3", "[set.acme.Cast]\nlimit = 3"):
+        overlay = read_overlay(f"name = 'x'\n{text}\n", "x.toml")
+        assert {"acme.Cast.limit": "3"} == dict(overlay.settings)
+        assert 3 == overlay.lines["set.acme.Cast.limit"]
+    with pytest.raises(InputFileError, match="x.toml:3: field 'set.acme.limit': "):
+        read_overlay("name = 'x'\n[set.acme]\nlimit = [3]\n", "x.toml")
+    with pytest.raises(InputFileError, match="x.toml:4: field 'set.a.b': is set twice"):
+        read_overlay("name = 'x'\n[set]\n'a.b' = 1\na.b = 2\n", "x.toml")
+
+
 def test_a_file_may_leave_its_name_out(tmp_path: Path) -> None:
     """It is then called after the file; without a base it stands on what it includes, or O3."""
     path = tmp_path / "mine.toml"

@@ -142,7 +142,7 @@ def test_a_vendor_pipeline_adds_it_with_an_option(loaded: LoadedPlugins, tmp_pat
     assert {
         "source": "pipeline mine",
         "rule": "explicit on",
-        "value": "enable acme.DropNoOpCast",
+        "value": f"{path}:5: add acme.DropNoOpCast",
     } == (schedule.decisions["acme.DropNoOpCast"].because[0].to_json())
 
 

@@ -117,8 +117,8 @@ def test_a_compile_with_an_old_target_and_assigner(install: Install) -> None:
     result = ge.compile(small(), target="npu1", assigner="acme.firstfit")
     assert ("npu", "acme.first") == (result.target, result.assigner)
     assert [
-        words("target", "npu1", "npu"),
         words("assigner", "acme.firstfit", "acme.first"),
+        words("target", "npu1", "npu"),
     ] == [w for w in result.warnings if "old name" in w]
 
 
