@@ -67,6 +67,10 @@ _PARTS = {
 
 def _check_types(overlay: Overlay) -> None:
     """What only an overlay made in Python can have wrong."""
+    for key in ("base", "target", "summary", "origin"):
+        text: object = getattr(overlay, key)
+        if not (isinstance(text, str) or (text is None and key in ("base", "target"))):
+            raise _wrong(overlay, f"{key} is {text!r}, which is no text")
     for part, kind in _PARTS.items():
         members: object = getattr(overlay, part)
         if not isinstance(members, (tuple, list)):
@@ -78,10 +82,18 @@ def _check_types(overlay: Overlay) -> None:
         if not change.replacement:
             raise _error(overlay, change.line, f"{change.name!r} is replaced with nothing")
     if not isinstance(overlay.include, (tuple, list)):
-        raise _error(overlay, 0, f"include is {overlay.include!r}, not a tuple")
+        raise _wrong(overlay, f"include is {overlay.include!r}, not a tuple")
+    included: tuple[object, ...] = tuple(overlay.include)
+    for what in included:
+        if not isinstance(what, (str, Overlay)):
+            raise _wrong(overlay, f"include has {what!r}, which is no text or Overlay")
     for name, value in overlay.settings.items():
         if not isinstance(value, str):
             raise _error(overlay, 0, f"option {name!r} is set to {value!r}, which is no text")
+
+
+def _wrong(overlay: Overlay, problem: str) -> GeError:
+    return UsageError(f"pipeline {overlay.name!r}: {problem}")
 
 
 def _contradict(old: _Said, new: _Said) -> bool:

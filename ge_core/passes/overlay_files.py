@@ -47,6 +47,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ge_core.errors import GeError, InputFileError, PluginError, near_matches
 from ge_core.passes.overlay_conflicts import check_overlay
 from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
+from ge_core.passes.sources import SWITCH_FILE
 from ge_core.toml_lines import Path as TomlPath
 from ge_core.toml_lines import index_lines, joined_names, line_of
 
@@ -193,7 +194,7 @@ class _Reading:
                 Change(r.name, r.before, r.after, r.stage, line=line("reorder", at))
                 for at, r in enumerate(checked.reorder)
             ),
-            settings=checked.set,
+            settings=_settings(checked.set, source, line),
             origin=source.origin,
             include=tuple(
                 self._included(source, what, line("include")) for what in checked.include
@@ -259,6 +260,23 @@ def _target(name: str | None, source: TomlText, line: int) -> str | None:
             hint="a plugin registers its targets in ge_register_targets",
         )
     return os.path.normpath(source.folder / name)
+
+
+def _settings(
+    settings: dict[str, str], source: TomlText, line: Callable[..., int]
+) -> dict[str, str]:
+    """The options; a fusion-switch file is relative to the overlay's."""
+    path = settings.get(SWITCH_FILE)
+    if not path or os.path.isabs(path):
+        return settings
+    if source.folder is None:
+        raise InputFileError(
+            f"{path!r} is a file, and the overlay lies in no folder",
+            file=f"{source.origin}:{line('set', SWITCH_FILE)}",
+            field=f"set.{SWITCH_FILE}",
+            hint="switch the passes in [set] by their names",
+        )
+    return {**settings, SWITCH_FILE: os.path.normpath(source.folder / path)}
 
 
 def _checked(table: dict[str, Any], origin: str, index: dict[TomlPath, int]) -> OverlayFile:

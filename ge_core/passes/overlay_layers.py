@@ -133,6 +133,12 @@ class _Walk:
         known += [] if key == "include" else map(str, Level)
         what = "pipeline" if key == "include" else "level or pipeline"
         verb = "includes" if key == "include" else "stands on"
+        if key == "include" and self._is_level(name):
+            return UsageError(
+                f"{where}: pipeline {by.name!r} includes {name!r}, which is a level",
+                owner=str(by.owner) if by.owner.name else None,
+                hint=f'write base = "{name}"; include takes overlays',
+            )
         near = near_matches(name, known)
         hint = None if near else pipelines.missing_hint
         if name.endswith(".toml"):

@@ -102,6 +102,9 @@ class _Parser:
             near = near_matches(name, [REPEAT])
             problem = f"{name!r} is followed by '(' and is no stage or repeat"
             raise self._unknown(problem, start, near)
+        if name in _PLACES and self.text[start : start + 1] != '"':
+            example = f"{name}(A,B)"
+            raise self._error(f"{name} is a stage, written with its passes as in {example},", start)
         written = tuple((field, value) for field, (_, value) in options.items())
         return PassUse(name, written, place, repeat, start)
 

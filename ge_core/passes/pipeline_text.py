@@ -21,10 +21,13 @@ from itertools import groupby
 from typing import Final
 
 from ge_core.errors import UsageError
-from ge_core.passes.stages import Place
+from ge_core.passes.stages import PLACES, Place
 
 REPEAT: Final = "repeat"
 """The word that begins a fixed point."""
+
+_WORDS: Final = frozenset([REPEAT, *map(str, PLACES)])
+"""Words that mean something: a pass of that name is quoted."""
 
 BARE: Final = re.compile(r'[^\s,{}()="]+')
 """What needs no quotes."""
@@ -143,7 +146,7 @@ def _print_steps(uses: Iterable[PassUse]) -> list[str]:
 
 def print_pipeline_use(use: PassUse) -> str:
     """One pass with its options, as it stands in a text."""
-    name = f'"{REPEAT}"' if use.name == REPEAT else print_word(use.name)
+    name = f'"{use.name}"' if use.name in _WORDS else print_word(use.name)
     if not use.options:
         return name
     return name + "{" + ",".join(f"{print_word(n)}={print_word(v)}" for n, v in use.options) + "}"

@@ -251,6 +251,9 @@ class PipelineRegistry(Registry[Pipeline | PackagedOverlay]):
         if isinstance(wanted, PipelineText):
             return NamedPipeline(TEXT, wanted, GIVEN)
         if isinstance(wanted, Overlay):
+            called: object = wanted.name
+            if not isinstance(called, str) or not called:
+                raise UsageError(f"pipeline {wanted.name!r} has no name; give a text")
             check_overlay(wanted)
             return NamedPipeline(wanted.name, self._free(wanted), wanted.origin or GIVEN)
         if isinstance(wanted, Path):

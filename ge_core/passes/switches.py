@@ -146,7 +146,8 @@ class NameReader:
     def _switch(self, token: str, name: str, value: str) -> Switch:
         if not name or value not in ("on", "off"):
             near = () if not name or name in self.passes else self.no_pass(name).near
-            return Switch(token, name, None, f"{token!r} is not Pass:on or Pass:off", near=near)
+            hint = "separate the passes with ';'" if "," in token else None
+            return Switch(token, name, None, f"{token!r} is not Pass:on or Pass:off", hint, near)
         if self.option_name(name) is not None:
             bound = [d.name for d in self.passes if name in d.switch]
             hint = f"it is set by its own name: {name}={'true' if value == 'on' else 'false'}"

@@ -176,6 +176,7 @@ class _Compile:
             after=count_copies(self.graph, self.env.ops),
             passes=report.passes,
             timing=self._timing(report),
+            pipeline=None if self.schedule.named is None else self.schedule.pipeline,
             seconds=self.seconds,
             warnings=list(self.env.warnings),
             source_path=self.source_path,

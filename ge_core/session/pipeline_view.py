@@ -12,6 +12,7 @@ from ge_core.passes.levels import Level
 from ge_core.passes.options import NOBODY_SET
 from ge_core.passes.overlays import Overlay
 from ge_core.passes.pass_options import changed_options
+from ge_core.passes.pipeline_bases import listed_base
 from ge_core.passes.pipeline_text import PassUse, PipelineText, print_pipeline_use, print_word
 from ge_core.passes.pipelines import (
     GIVEN,
@@ -31,12 +32,12 @@ NOBODYS: Final = "-"
 
 
 def list_pipelines(pipelines: PipelineRegistry) -> list[dict[str, Any]]:
-    """Levels, level sets and pipelines as the items of `ge-pipelines/1`; no file is read for it."""
+    """Levels, level sets and pipelines as the items of `ge-pipelines/1`; no form is checked."""
     rows = [_row(str(level), kernel_owner(), "level") for level in Level]
     for entry in pipelines.levels.entries():
         rows.append(_row(entry.name, entry.owner, "level", base=entry.value))
     for found in pipelines.entries():
-        rows.append(_pipeline_row(found.name, found.owner, found.value))
+        rows.append(_pipeline_row(found.name, found.owner, found.value, pipelines))
     for name, owners in pipelines.contested.items():
         contested = [str(owner) for owner in owners]
         rows.append({**_row(name, None, "contested"), "contested": contested})
@@ -59,11 +60,13 @@ def _row(name: str, owner: Owner | None, kind: str, **facts: str | None) -> dict
     }
 
 
-def _pipeline_row(name: str, owner: Owner, value: Any) -> dict[str, Any]:
+def _pipeline_row(
+    name: str, owner: Owner, value: Any, pipelines: PipelineRegistry
+) -> dict[str, Any]:
     if isinstance(value, PipelineText):
         return _row(name, owner, "text")
     if isinstance(value, PackagedOverlay):
-        facts = {key: value.text(key) for key in ("base", "target")}
+        facts = {"base": listed_base(value, pipelines), "target": value.text("target")}
         summary = value.text("summary") or ""
         return _row(name, owner, "overlay", **facts, origin=value.source.origin, summary=summary)
     assert isinstance(value, Overlay)
@@ -71,7 +74,7 @@ def _pipeline_row(name: str, owner: Owner, value: Any) -> dict[str, Any]:
         name,
         owner,
         "overlay",
-        base=value.base,
+        base=listed_base(value, pipelines),
         target=value.target,
         origin=value.origin or None,
         summary=value.summary,

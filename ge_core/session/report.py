@@ -50,6 +50,7 @@ _ORDER: Final = (
     "model",
     "level",
     "target",
+    "pipeline",
     "nodes",
     "copies",
     "memory",
@@ -71,6 +72,7 @@ def summary(result: Result) -> dict[str, Any]:
         "model": result.model,
         "level": result.level,
         "target": result.target,
+        "pipeline": result.pipeline,
         "nodes": {
             "before": sum(1 for _ in result.original.all_nodes()),
             "after": sum(1 for _ in result.graph.all_nodes()),
@@ -127,8 +129,9 @@ def proof(result: Result) -> dict[str, Any]:
 def render(result: Result) -> str:
     """The report in about ten lines."""
     before, after, arena = result.before.total, result.after.total, result.arena
+    pipeline = "" if result.pipeline is None else f", pipeline {result.pipeline}"
     lines = [
-        f"{result.model}  {result.level} on {result.target}",
+        f"{result.model}  {result.level} on {result.target}{pipeline}",
         f"  copies   {before.count} -> {after.count}"
         f"  ({size(before.bytes)} -> {size(after.bytes)})",
     ]

@@ -64,6 +64,7 @@ class Result:
         before, after: the copies of both graphs.
         passes: what ran, in order, with what each counted and how it changed the ops.
         timing: how long everything took, as a tree.
+        pipeline: the name of the pipeline that ran; None where it was a level.
     """
 
     model: str
@@ -84,6 +85,7 @@ class Result:
     source_path: Path | None = None
     kernel: Kernel | None = field(default=None, repr=False)
     timing: Timing = field(default_factory=Timing, repr=False)
+    pipeline: str | None = None
 
     @property
     def arena(self) -> PoolTotals:

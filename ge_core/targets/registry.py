@@ -105,7 +105,11 @@ class TargetRegistry(Registry[Target]):
         self, table: Mapping[str, Any], path: Path, warn: Callable[[str], None]
     ) -> Target:
         values = dict(table)
-        base = self._present(str(values.pop("base", GENERIC.name)), warn)
+        try:
+            base = self._present(str(values.pop("base", GENERIC.name)), warn)
+        except GeError as error:
+            error.hint = "\n  ".join(filter(None, [f"named by: {path}: base", error.hint]))
+            raise
         known = [field.name for field in fields(Target)]
         for key, value in values.items():
             if key not in known:

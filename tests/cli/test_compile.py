@@ -24,6 +24,7 @@ def test_the_json_document_has_the_promised_keys(ge: Ge, graph_file: Path) -> No
         "model",
         "level",
         "target",
+        "pipeline",
         "nodes",
         "copies",
         "memory",

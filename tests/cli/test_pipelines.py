@@ -273,6 +273,13 @@ def test_the_target_is_the_one_that_compiles(ge: Ge, tmp_path: Path) -> None:
         assert (2, True) == (ran.code, "no target 'npx'" in ran.err)
 
 
+def test_a_compile_says_which_pipeline_ran(ge: Ge, graph_file: Path) -> None:
+    """In its first line and its document; none where the level decides."""
+    assert " on npu, pipeline acme-npu\n" in ge("compile", graph_file, "-O", "acme-npu").out
+    for flags, name in (((), None), (("--pipeline", "TensorMoveDeletePass"), "text")):
+        assert name == ge("compile", graph_file, *flags, "--format", "json").json["pipeline"]
+
+
 def test_a_pipeline_of_a_plugin_that_is_not_loaded(
     ge: Ge, graph_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
-from ge_core.errors import GeError, PluginError, UnknownNameError, UsageError
+from ge_core.errors import GeError, InputFileError, PluginError, UnknownNameError, UsageError
 from ge_core.ir import Graph
 from ge_core.passes import GraphPass, PassContext, Stage
-from ge_core.passes.overlay_files import read_overlay
+from ge_core.passes.overlay_files import read_overlay, read_overlay_file
 from ge_core.passes.overlays import Change, Overlay
 from ge_core.passes.pipelines import PipelineRegistry
 from ge_core.passes.planning import Catalog, plan_passes
@@ -131,7 +132,7 @@ def test_the_target_is_that_of_the_strongest(catalog: MakeCatalog) -> None:
         ("base='short'", "p1.toml:2: pipeline 'npu' stands on 'short', which is a text", None),
         ("include='npu'", "pipelines stand on each other: npu -> npu", None),
         ("base='one.toml'", "p1.toml:2: pipeline 'npu' stands on 'one.toml', which is no", None),
-        ("include='O3'", "includes 'O3', which is no pipeline", None),
+        ("include='O3'", "includes 'O3', which is a level", None),
     ],
 )
 def test_a_base_or_include_that_is_none(
@@ -451,3 +452,33 @@ def test_changes_to_a_pass_that_is_off(catalog: MakeCatalog) -> None:
     assert () == plan_passes(there, [off], "npu").warnings
     lower = Source("arguments", {"ge.oo.level": "O0"})
     assert () == plan_passes(there, [lower], "npu").warnings
+
+
+@pytest.mark.parametrize(
+    ("overlay", "problem"),
+    [
+        (Overlay("lab", base=3), "pipeline 'lab': base is 3, which is no text"),  # type: ignore[arg-type]
+        (Overlay("lab", target=1), "pipeline 'lab': target is 1, which is no text"),  # type: ignore[arg-type]
+        (
+            Overlay("lab", include="base.toml"),  # type: ignore[arg-type]
+            "pipeline 'lab': include is 'base.toml', not a tuple",
+        ),
+        (Overlay("lab", include=(3,)), "include has 3, which is no text or Overlay"),  # type: ignore[arg-type]
+        (Overlay(3), "pipeline 3 has no name; give a text"),  # type: ignore[arg-type]
+    ],
+)
+def test_an_overlay_of_wrong_types(catalog: MakeCatalog, overlay: Overlay, problem: str) -> None:
+    """Told when it is used, without being registered."""
+    with pytest.raises(UsageError) as raised:
+        plan_passes(catalog(PASSES), pipeline=overlay)
+    assert problem in raised.value.message
+
+
+def test_a_switch_file_lies_beside_the_overlay(tmp_path: Path) -> None:
+    """And in no package."""
+    path = tmp_path / "npu.toml"
+    path.write_text("[set]\n'ge.fusionSwitchFile' = 'parts/sw.cfg'", encoding="utf-8")
+    settings = read_overlay_file(path).settings
+    assert {"ge.fusionSwitchFile": str(tmp_path / "parts" / "sw.cfg")} == settings
+    with pytest.raises(InputFileError, match=r"p\.toml:2: .*lies in no folder"):
+        read_overlay("[set]\n'ge.fusionSwitchFile' = 'sw.cfg'", "p.toml", "npu")

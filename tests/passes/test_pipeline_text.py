@@ -157,3 +157,14 @@ def test_an_error_in_a_long_text_shows_its_neighbourhood() -> None:
     _, line, mark = str(raised.value).splitlines()
     assert line.startswith("  ...") and line.endswith("...") and len(line) < 110
     assert "X" == line[mark.index("^")]
+
+
+def test_a_stage_without_passes_is_none() -> None:
+    """The error says what it is; a quoted one is a pass."""
+    for text in ("TENSOR_MOVE", "A,TENSOR_MOVE", "CHECK(TENSOR_MOVE)"):
+        with pytest.raises(
+            UsageError, match=r"TENSOR_MOVE is a stage, .* as in TENSOR_MOVE\(A,B\)"
+        ):
+            parse_pipeline(text)
+    quoted = '"TENSOR_MOVE"'
+    assert quoted == str(parse_pipeline(quoted))

@@ -175,3 +175,10 @@ def outcome(options: dict[str, str]) -> str:
     except GeError as error:
         return error.code
     return "read"
+
+
+def test_switches_are_separated_by_semicolons() -> None:
+    """A comma is told."""
+    with pytest.raises(OptionError) as raised:
+        settled({SWITCH: "A:on,A:off"})
+    assert "separate the passes with ';'" in str(raised.value.hint)

@@ -192,3 +192,12 @@ def test_a_name_that_several_packages_claim(targets: TargetRegistry) -> None:
         raised.value
     )
     assert "load one of the plugins acme, beta, gamma" in str(raised.value.hint)
+
+
+def test_a_target_file_whose_base_is_not_there(targets: TargetRegistry, tmp_path: Path) -> None:
+    """The error names the file."""
+    path = tmp_path / "small.toml"
+    path.write_text("base = 'npx'", encoding="utf-8")
+    with pytest.raises(UnknownNameError, match="no target 'npx'") as raised:
+        targets.select(str(path))
+    assert f"named by: {path}: base" in str(raised.value.hint)

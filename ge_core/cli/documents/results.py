@@ -176,6 +176,8 @@ class CompileDocument(Record):
     """The optimisation level."""
     target: str
     """The device."""
+    pipeline: str | None = None
+    """The pipeline that ran, `text` where a text was given; null where the level says what runs."""
     nodes: Nodes
     """How many nodes there are."""
     copies: AllCopies
