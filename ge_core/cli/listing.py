@@ -8,6 +8,7 @@ import click
 
 from ge_core.cli.common import kernel_of, output_format
 from ge_core.cli.tables import show
+from ge_core.plugin.odd_rules import unknown_types
 from ge_core.registry import Owner
 
 
@@ -26,17 +27,20 @@ def owned(name: str, owner: Owner, **facts: Any) -> dict[str, Any]:
 @click.pass_context
 def checkers_command(ctx: click.Context, /, form: str) -> None:
     """List the conflict checkers by pair of anchor types."""
-    rows = [
-        owned(
+    found = registries(ctx)
+    rows = []
+    for checker in found.checkers:
+        row = owned(
             " and ".join(checker.types),
             checker.owner,
             types=list(checker.types),
             kind=checker.kind,
             codes=list(checker.codes),
         )
-        for checker in registries(ctx).checkers
-    ]
-    show("checkers", form, rows, ("name", "kind", "codes", "owner"))
+        unknown = unknown_types(checker, found.anchor_types)
+        rows.append({**row, "unknown": unknown} if unknown else row)
+    more = ("unknown",) if any("unknown" in row for row in rows) else ()
+    show("checkers", form, rows, ("name", "kind", "codes", "owner", *more))
 
 
 @click.command("assigners")

@@ -18,6 +18,7 @@ from ge_core.passes.instruments import Instrument
 from ge_core.passes.planning import Catalog, Schedule
 from ge_core.passes.precedence import ENVIRONMENT, LEVEL, PROJECT, Source
 from ge_core.plugin.loading import LoadedPlugins, load_plugins
+from ge_core.plugin.odd_rules import odd_rules
 from ge_core.plugin.registries import Registries
 from ge_core.targets import GENERIC, Target
 
@@ -112,7 +113,7 @@ class Kernel:
             layout_checkers=registries.checkers,
             anchor_types=registries.anchor_types,
         )
-        for warning in self.warnings:
+        for warning in (*self.warnings, *map(str, odd_rules(registries))):
             environment.warn(warning)
         return environment
 

@@ -8,6 +8,7 @@ from ge_core.passes.misspelled import odd_declarations
 from ge_core.passes.planning import plan_passes
 from ge_core.passes.precedence import undeclared_switches
 from ge_core.passes.sources import ARGUMENTS, LEVEL, Source
+from ge_core.plugin.odd_rules import odd_rules
 from ge_core.plugin.registries import Registries
 from ge_core.registry import Owner
 from ge_core.targets import odd_pools
@@ -17,7 +18,7 @@ Problem = dict[str, str]
 
 
 def declaration_problems(registries: Registries) -> list[Problem]:
-    """What is wrong with passes, options, targets, level sets and pipelines.
+    """What is wrong with passes, rules, options, targets, level sets and pipelines.
 
     Every level and every pipeline is planned once with nothing else set: a file that can't be read,
     a pass that isn't there and an order that contradicts itself are found before somebody needs it.
@@ -26,6 +27,7 @@ def declaration_problems(registries: Registries) -> list[Problem]:
     looking = _Looking(registries)
     looking.at_contested()
     looking.at_passes()
+    looking.at_rules()
     looking.at_levels()
     looking.at_pipelines()
     looking.at_targets()
@@ -77,6 +79,11 @@ class _Looking:
             for error in undeclared_switches(declaration, all_of.options):
                 self._raised(f"pass {declaration.name}", declaration.owner, error)
         for odd in odd_declarations(all_of.passes, all_of.options, all_of.pipelines.levels):
+            self._add(odd.what, odd.owner, odd.words)
+
+    def at_rules(self) -> None:
+        """Delete rules and checkers that are never asked."""
+        for odd in odd_rules(self._all):
             self._add(odd.what, odd.owner, odd.words)
 
     def at_levels(self, kernel: bool = True) -> None:

@@ -369,6 +369,8 @@ class CheckerRecord(Owned):
     """Whether they always clash, never, or a function says so."""
     codes: list[str]
     """The codes that it may give."""
+    unknown: list[str] | None = None
+    """Those of the types that nobody registered: the rule is never asked. Only where there are."""
 
 
 class CheckersDocument(Record):
