@@ -420,4 +420,6 @@ def _blames(blame: Blamed | Iterable[Blamed] | None) -> tuple[Blame, ...]:
         return ()
     if isinstance(blame, (Node, InputAnchor, OutputAnchor, Blame, str)):
         return (Blame.of(blame),)
-    return tuple(Blame.of(one) for one in blame)
+    given: Any = blame
+    # What is no list is one thing, and `Blame.of` says what it is not.
+    return tuple(Blame.of(one) for one in (given if isinstance(given, Iterable) else (given,)))

@@ -46,6 +46,8 @@ class Hint:
     def __post_init__(self) -> None:
         if self.kind not in ("set", "edge", "text"):
             raise ValueError(f"a hint is a 'set', an 'edge' or a 'text', not {self.kind!r}")
+        if not isinstance(self.value, str):
+            raise TypeError(f"a hint's words are a text, not {shortened(self.value)}")
 
     @classmethod
     def of(cls, hint: Hint | Mapping[str, str] | str | None) -> Hint | None:
@@ -54,6 +56,11 @@ class Hint:
             return hint
         if isinstance(hint, str):
             return cls("text", hint)
+        given: object = hint
+        if not isinstance(given, Mapping) or len(given) != 1:
+            raise TypeError(
+                f"hint={shortened(hint)} is no sentence and no {{'set': ...}}, {{'edge': ...}}"
+            )
         ((kind, value),) = hint.items()
         return cls(kind, value)
 
@@ -111,7 +118,9 @@ class Remark:
 
     def __post_init__(self) -> None:
         if self.bytes is not None and (type(self.bytes) is not int or self.bytes < 0):
-            raise TypeError(f"bytes={self.bytes!r} is no number of bytes")
+            raise TypeError(f"bytes={shortened(self.bytes)} is no number of bytes")
+        if not isinstance(self.reason, str):
+            raise TypeError(f"reason={shortened(self.reason)} is no text")
 
     def to_json(self) -> dict[str, Any]:
         """The record of `ge-remark/1`."""

@@ -102,6 +102,11 @@ def test_codes_of_the_pass_are_near_before_others(run: Run) -> None:
         ({"who": 1, "bytes": "many"}, "bytes='many' is no number of bytes"),
         ({"who": 1, "bytes": True}, "bytes=True is no number of bytes"),
         ({"who": 1, "bytes": -1}, "bytes=-1 is no number of bytes"),
+        ({"who": 1, "blame": 3}, "blame=3 is no node and no anchor"),
+        ({"who": 1, "reason": 3}, "reason=3 is no text"),
+        ({"who": 1, "hint": 3}, "hint=3 is no sentence and no {'set': ...}, {'edge': ...}"),
+        ({"who": 1, "hint": {}}, "hint={} is no sentence and no {'set': ...}, {'edge': ...}"),
+        ({"who": 1, "hint": {"set": 3}}, "a hint's words are a text, not 3"),
         ({"who": 1, "hint": {"sett": "a=b"}}, "a hint is a 'set', an 'edge' or a 'text', not"),
     ],
 )
