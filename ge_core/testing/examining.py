@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final
 
-from ge_core.errors import GeError, GraphError
+from ge_core.errors import GeError, GraphError, UnknownNameError
 from ge_core.ir import Graph, clone, structural_hash, verify, write_graph
 from ge_core.passes.checks import (
     SUBJECT_KINDS,
@@ -31,8 +32,10 @@ from ge_core.session.compiler import Compiler
 from ge_core.session.kernel import Kernel
 from ge_core.session.request import CompileRequest
 from ge_core.session.result import Result
+from ge_core.session.scheduling import schedule_for
 from ge_core.testing.compare import compare_outputs
 from ge_core.testing.kernels import run_passes, watched
+from ge_core.testing.standins import changed_standins
 
 RUNS: Final = "runs"
 STRUCTURE: Final = "structure"
@@ -63,11 +66,17 @@ class Examined:
 
     Attributes:
         worked: whether the pass changed the graph or said something.
+        edited: whether it changed the graph.
+        applied: whether it said of a node that the copy is gone.
+        codes: how often it gave each code.
         judged: the aspects that could be judged.
     """
 
     findings: list[Finding] = field(default_factory=list)
     worked: bool = False
+    edited: bool = False
+    applied: bool = False
+    codes: Counter[str] = field(default_factory=Counter)
     judged: set[str] = field(default_factory=set)
 
     def of(self, aspect: str) -> Finding | None:
@@ -114,6 +123,9 @@ class Examiner:
         if not found.ended and result is not None:
             self._judge(graph, request, watch, result, brief)
         found.worked = watch.changed or bool(watch.remarks) or bool(found.findings)
+        found.edited = watch.changed
+        found.applied = any(remark.kind is RemarkKind.APPLIED for remark in watch.remarks)
+        found.codes.update(remark.code for remark in watch.remarks)
         return found
 
     def _judge(
@@ -121,7 +133,7 @@ class Examiner:
     ) -> None:
         found = watch.found
         if not brief:
-            _judge_remarks(watch, result, found)
+            _judge_remarks(self.kernel, watch, result, found)
             _judge_origins(graph, watch, found)
             self._judge_second_run(request, watch, found)
             self._judge_bytes(graph, request, result, found)
@@ -199,7 +211,19 @@ def execute_and_compare(result: Result, executor: Any, tolerance: float = 0.0) -
     reference = executor.reference(result.original, feeds, ops=ops, kernels=kernels)
     ran = executor.run(result.graph, result.plan, result.tasks, feeds, ops=ops, kernels=kernels)
     compared = compare_outputs(list(executor.compare(reference.outputs, ran.outputs)), tolerance)
-    return "" if compared else f"executed, it computes something else:\n{compared}"
+    if compared:
+        return ""
+    told = f"executed, it computes something else:\n{compared}"
+    # Executors of others may not tell.
+    made_up = {**getattr(reference, "stand_ins", {}), **getattr(ran, "stand_ins", {})}
+    standins = changed_standins(result, made_up)
+    if standins:
+        told += (
+            f"\nonly a stand-in computes {', '.join(standins)}: it can't show that ops cancel out"
+            " or may be exchanged;\nregister kernels that compute them, or leave execution out"
+            " (executor=None)"
+        )
+    return told
 
 
 class Watch(Instrument):
@@ -274,7 +298,7 @@ def _aspect_of(error: BaseException) -> str:
             if aspect is not None and frame.f_code.co_name in ("before", "after", "after_action"):
                 return aspect
             home, name = frame.f_globals.get("__name__"), frame.f_code.co_name
-            if home == "ge_core.passes.context" and name in ("_declared", "_words"):
+            if home == "ge_core.passes.context" and name == "_made":
                 return REMARKS
         at = at.__cause__
     return RUNS
@@ -289,12 +313,12 @@ def _frames(trace: TracebackType | None) -> Any:
 # ---- remarks and origins -------------------------------------------------------------------------
 
 
-def _judge_remarks(watch: Watch, result: Result, found: Examined) -> None:
+def _judge_remarks(kernel: Kernel, watch: Watch, result: Result, found: Examined) -> None:
     found.judged.add(REMARKS)
     assert watch.context is not None
     environment, declaration = watch.context.environment, watch.context.declaration
     for remark in watch.remarks:
-        problem = _remark_problem(remark, watch)
+        problem = _remark_problem(remark, watch) or _hint_problem(kernel, remark)
         if problem:
             found.add(REMARKS, problem)
             return
@@ -336,6 +360,24 @@ def _remark_problem(remark: Remark, watch: Watch) -> str:
         final = environment.remarks.final(remark.node)
         if final is remark:
             return f"{about} says that the node stays, and it is gone"
+    return ""
+
+
+def _hint_problem(kernel: Kernel, remark: Remark) -> str:
+    """Whether what a hint tells users to set can be set."""
+    if remark.hint is None or remark.hint.kind != "set":
+        return ""
+    about = f"the hint of the remark {remark.code} on {remark.node}"
+    name, equals, value = remark.hint.value.partition("=")
+    if not equals:
+        return f"{about} says no value: {{'set': {remark.hint.value!r}}}; write 'option=value'"
+    try:
+        schedule_for(kernel, CompileRequest(options={name: value}))
+    except UnknownNameError as error:
+        near = f"\n  near: {', '.join(error.near)}" if error.near else ""
+        return f"{about} names an option that is not there: {error.message}{near}"
+    except GeError as error:
+        return f"{about} can't be followed: {error}"
     return ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,13 +14,14 @@ import pytest
 
 from ge_core.errors import GeError, UsageError
 from ge_core.ir import Graph, clone, print_graph
-from ge_core.passes.base import Pass
+from ge_core.passes.base import AnalysisPass, Pass
 from ge_core.passes.pass_options import describe_options
 from ge_core.passes.registry import PassDeclaration
 from ge_core.session.compiler import Compiler
 from ge_core.session.execution import make_executor
 from ge_core.session.request import CompileRequest
 from ge_core.testing import examining
+from ge_core.testing.declared import unknown_name
 from ge_core.testing.examining import Examined, Examiner
 from ge_core.testing.kernels import PluginSpec, quick_assigner
 from ge_core.testing.odd_graphs import ODD_GRAPHS
@@ -53,6 +55,7 @@ def pass_conformance(
     executor: str | None = "numpy",
     tolerance: float | None = 0.0,
     idempotent: bool | str = True,
+    edits: bool | str = True,
     samples: int = 12,
     shrink: bool = True,
     **registration: Any,
@@ -74,6 +77,8 @@ def pass_conformance(
         tolerance: largest difference between outputs that counts as equal; None for a pass that
             is meant to change what is computed.
         idempotent: True, or the reason why a second run may change something again.
+        edits: True, or the reason why the pass never edits, although it is no AnalysisPass; then it
+            must really leave every graph as it is.
         samples: how many graphs.
         shrink: whether a graph that shows a fault is made smaller.
         registration: `stage=`, `levels=` and the other arguments of `passes.add`, for a pass that
@@ -81,6 +86,8 @@ def pass_conformance(
     """
     if idempotent is False:
         raise UsageError("idempotent=False needs a reason: idempotent='why a second run edits'")
+    if edits is False:
+        raise UsageError("edits=False needs a reason: edits='why it only looks and remarks'")
     subject = _Subject(
         find=PassSubject(work, plugin, registration, dict(options or {})),
         ops=ops,
@@ -90,6 +97,7 @@ def pass_conformance(
         tolerance=tolerance,
         settles=idempotent is True,
         reason=idempotent if isinstance(idempotent, str) else "",
+        looks=edits if isinstance(edits, str) else "",
         count=samples,
         shrink=shrink,
     )
@@ -108,6 +116,7 @@ class _Subject:
     tolerance: float | None
     settles: bool
     reason: str
+    looks: str
     count: int
     shrink: bool
 
@@ -131,6 +140,23 @@ class _Subject:
                 # The test that executes says so; the others go on without.
                 runner = None
         return Examiner(self.find.kernel, self.find.name, runner, self.tolerance, self.settles)
+
+    @cached_property
+    def misnamed(self) -> str:
+        """What its declaration names and nobody knows; empty where all is known."""
+        request = self.find.request(0, everything=True)
+        ops = [recipe.op for recipe in self.recipes]
+        return unknown_name(self.find.kernel, self.find.declaration, request, ops)
+
+    @property
+    def only_looks(self) -> bool:
+        """Whether it is said never to edit."""
+        return bool(self.looks) or issubclass(self.find.declaration.load(), AnalysisPass)
+
+    def check_named(self) -> None:
+        """Leave the running test out where the declaration names something that nobody knows."""
+        if self.misnamed:
+            skip("its declaration names what nobody knows: test_it_is_declared_well says more")
 
     @cached_property
     def usual(self) -> list[Sample]:
@@ -165,6 +191,7 @@ class _Subject:
     def judge(self, aspect: str, promise: str) -> None:
         """Fail with the first finding of an aspect; leave the test out where nothing was judged."""
         __tracebackhide__ = True
+        self.check_named()
         for at, (sample, seen, told) in enumerate(self.examined):
             finding = seen.of(aspect)
             if finding is not None:
@@ -227,6 +254,8 @@ class PassSuite(Suite):
     def test_it_is_declared_well(self) -> None:
         """It has a summary, its options have a text, its codes are names that can stay."""
         declaration = self.subject.find.declaration
+        if self.subject.misnamed:
+            fail(f"{self.subject.find} names what nobody knows", f"  {self.subject.misnamed}")
         if not declaration.summary.strip():
             fail(f"{self.subject.find} has no summary: give its class a docstring")
         for name in _options_without_text(declaration):
@@ -245,14 +274,22 @@ class PassSuite(Suite):
     def test_it_has_something_to_do(self) -> None:
         """The graphs contain its business; otherwise all the other tests would say nothing."""
         subject = self.subject
-        if any(seen.worked for _, seen, _ in subject.examined):
-            return
-        made = ", ".join(recipe.op for recipe in subject.recipes) or "no further ops"
-        fail(
-            f"{subject.find} neither edited nor remarked in {len(subject.usual)} graphs",
-            f"  they were given: {made}",
-            "  say what it works on: pass_conformance(..., ops=['Cast']), or graphs=my_function",
-        )
+        subject.check_named()
+        all_seen = [seen for _, seen, _ in subject.examined]
+        if any(seen.findings for seen in all_seen):
+            return  # there was something, and other tests say what
+        if subject.only_looks:
+            if subject.looks and any(seen.edited for seen in all_seen):
+                fail(
+                    f"{subject.find} edited a graph, and is said not to: {subject.looks}",
+                    "  leave edits= out",
+                )
+            done, word = any(seen.worked for seen in all_seen), "remarked on"
+        else:
+            done = any(seen.edited or seen.applied for seen in all_seen)
+            word = "edited"
+        if not done:
+            fail(*_nothing_done(subject, word, all_seen))
 
     @plainly
     def test_it_runs(self) -> None:
@@ -336,6 +373,7 @@ class PassSuite(Suite):
     def test_odd_graphs(self, name: str) -> None:
         """No shape of graph is too odd: everything above holds on each of them."""
         subject = self.subject
+        subject.check_named()
         sample, dirty = subject.odd[name], subject.dirty()
         for at in range(len(subject.find.levels)):
             request = subject.find.request(at)
@@ -349,6 +387,28 @@ class PassSuite(Suite):
                     fail(*subject.report(promise, sample, finding.text, told, finding.aspect))
             if seen.findings:
                 skip("the same fault shows on ordinary graphs")
+
+
+def _nothing_done(subject: _Subject, word: str, all_seen: Sequence[Examined]) -> list[str]:
+    """What to say of a pass for which the graphs were no test, line by line."""
+    codes: Counter[str] = sum((seen.codes for seen in all_seen), Counter())
+    most = sorted(codes.items(), key=lambda item: (-item[1], item[0]))
+    said = ", ".join(f"{name} {count} times" for name, count in most) or "none"
+    made = ", ".join(recipe.op for recipe in subject.recipes) or "none besides the usual ones"
+    lines = [
+        f"{subject.find}: in {len(subject.usual)} graphs it {word} nothing,"
+        " so that the other tests say nothing",
+        f"  codes that it gave: {said}",
+    ]
+    if subject.graphs is None:
+        lines.append(f"  ops that the graphs were given for it: {made}")
+    lines.append(
+        "  say what it works on: pass_conformance(..., ops=[OpRecipe('Cast', attrs={...})]),"
+        " or graphs=my_function"
+    )
+    if word == "edited":
+        lines.append("  where it never edits: derive from AnalysisPass, or edits='why it does not'")
+    return lines
 
 
 def _options_without_text(declaration: PassDeclaration) -> list[str]:

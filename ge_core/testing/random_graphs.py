@@ -59,7 +59,9 @@ class GraphKnobs:
         guarded: a node that destroys its input gets a copy first, as GE's passes leave it.
         moves: how often (percent) a node is a copy.
         dtypes: element types in play.
-        ops: further op types or recipes in play; about every third node is of one of them.
+        ops: further op types or recipes in play; about every third node is of one of them. Where
+            there are writers, some of their nodes stand between a value that is read later and a
+            store in place: whoever makes their input and output one memory changes what is read.
         decorate: changes the description of about every third output, as attributes of third
             parties do: `lambda pick, desc: desc.with_attr("acme.bank", pick.integer(0, 1))`.
     """
@@ -98,6 +100,7 @@ class _Generator:
         self.recipes = [OpRecipe.of(op) for op in knobs.ops]
         self.count = 0
         self.memory: dict[OutputAnchor, _Memory] = {}
+        self.read_late: list[OutputAnchor] = []
 
     def name(self, stem: str) -> str:
         self.count += 1
@@ -122,6 +125,7 @@ class _Generator:
             pool.append(anchor)
         self._body(build, pool, self.knobs.nodes, depth=0)
         results = [recent(self.pick, pool) for _ in range(self.pick.integer(1, 3))]
+        results += self.read_late
         out = build.net_output(*results)
         for result in results:
             self._access(out, result, write=False)
@@ -133,7 +137,11 @@ class _Generator:
 
     def _step(self, build: GraphBuilder, pool: list[OutputAnchor], depth: int) -> None:
         if self.recipes and self.pick.chance(34):
-            self._recipe(build, pool, self.pick.pick(self.recipes))
+            recipe = self.pick.pick(self.recipes)
+            if depth == 0 and self._is_apart(recipe) and self.pick.chance(34):
+                self._between(build, pool, recipe)
+            else:
+                self._recipe(build, pool, recipe)
             return
         if self.pick.chance(self.knobs.moves):
             self._plain(build, pool, self.pick.pick(("TensorMove", "TensorMove", "Identity")), 1)
@@ -166,9 +174,15 @@ class _Generator:
         node = self._node(build, op, sources, [sources[0].desc])
         pool.append(self._fresh(node.outputs[0]))
 
-    def _recipe(self, build: GraphBuilder, pool: list[OutputAnchor], recipe: OpRecipe) -> None:
+    def _recipe(
+        self,
+        build: GraphBuilder,
+        pool: list[OutputAnchor],
+        recipe: OpRecipe,
+        first: OutputAnchor | None = None,
+    ) -> Node:
         if recipe.inputs:
-            first = recent(self.pick, pool)
+            first = first or recent(self.pick, pool)
             alike = [p for p in pool if _same(p, first)]
             sources = [first] + [recent(self.pick, alike) for _ in range(recipe.inputs - 1)]
             desc = _bare(first.desc)
@@ -189,15 +203,44 @@ class _Generator:
             else:
                 self._fresh(output)
             pool.append(output)
+        return node
+
+    def _is_apart(self, recipe: OpRecipe) -> bool:
+        """Whether its output is memory of its own, which a store can't take for its input's."""
+        return self.knobs.writers and bool(recipe.inputs and recipe.outputs) and not recipe.views
+
+    def _between(self, build: GraphBuilder, pool: list[OutputAnchor], recipe: OpRecipe) -> None:
+        """A value, one or two nodes of the recipe, and a store on one side; read on the other."""
+        source = recent(self.pick, pool)
+        behind = self.memory[source].constant or source.node.op == "Data" or self.pick.chance(67)
+        made = self._recipe(build, pool, recipe, source).outputs[0]
+        if self.pick.chance(50):
+            made = self._recipe(build, pool, recipe, made).outputs[0]
+        written, read = (made, source) if behind else (source, made)
+        if self.pick.chance(50):
+            written = self._flat(build, pool, written)
+        value = self._node(build, "Foo", [written], [written.desc]).outputs[0]
+        pool.append(self._fresh(value))
+        self._store_into(build, pool, written, value)
+        late = self._node(build, "Foo", [read], [read.desc])
+        # After the store, as in the listed order, whatever is one memory then.
+        build.graph.add_control(pool[-1].node, late)
+        pool.append(self._fresh(late.outputs[0]))
+        self.read_late.append(late.outputs[0])
 
     def _view(self, build: GraphBuilder, pool: list[OutputAnchor], depth: int) -> None:
-        source = recent(self.pick, pool)
+        self._flat(build, pool, recent(self.pick, pool))
+
+    def _flat(
+        self, build: GraphBuilder, pool: list[OutputAnchor], source: OutputAnchor
+    ) -> OutputAnchor:
         desc = source.desc
         assert desc.elements is not None
         flat = desc.replace(shape=(desc.elements,), attrs={}, reuse_input=0)
         node = self._node(build, "Reshape", [source], [flat], kind="view")
         self.memory[node.outputs[0]] = self.memory[source]
         pool.append(node.outputs[0])
+        return node.outputs[0]
 
     def _store(self, build: GraphBuilder, pool: list[OutputAnchor], depth: int) -> None:
         targets = [p for p in pool if not self.memory[p].constant and p.node.op != "Data"]
@@ -205,6 +248,15 @@ class _Generator:
             return
         target = recent(self.pick, targets)
         value = recent(self.pick, [p for p in pool if _same(p, target)])
+        self._store_into(build, pool, target, value)
+
+    def _store_into(
+        self,
+        build: GraphBuilder,
+        pool: list[OutputAnchor],
+        target: OutputAnchor,
+        value: OutputAnchor,
+    ) -> None:
         op = self.pick.pick(("Assign", "ScatterUpdate"))
         attrs = {"reference": True} if op == "ScatterUpdate" else {}
         desc = target.desc.replace(attrs={}, reuse_input=0)

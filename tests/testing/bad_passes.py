@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ge_core.api import AnalysisPass, Graph, GraphPass, PassContext
+from ge_core.api import AnalysisPass, Graph, GraphPass, InputAnchor, OutputAnchor, PassContext
 
 _count = 0
 
 
 @dataclass(frozen=True)
-class Good(GraphPass, codes=("NOOP", "CHANGES_DTYPE")):
-    """A Cast to the dtype that its input already has goes."""
+class Good(GraphPass, codes=("NOOP", "CHANGES_DTYPE", "WRITTEN")):
+    """A Cast to the dtype that its input already has goes, where neither side is written to."""
 
     limit: int | None = None
     """At most this many removals per graph."""
@@ -22,9 +22,19 @@ class Good(GraphPass, codes=("NOOP", "CHANGES_DTYPE")):
             source = node.inputs[0].source
             if source is None or source.desc != node.outputs[0].desc:
                 ctx.missed(node, "CHANGES_DTYPE")
+            elif is_written(source, ctx) or is_written(node.outputs[0], ctx):
+                ctx.missed(node, "WRITTEN", blame=source)
             else:
                 graph.bypass(node)
                 ctx.applied(node, "NOOP", bytes=source.desc.nbytes)
+
+
+def is_written(anchor: OutputAnchor, ctx: PassContext) -> bool:
+    """Whether a node writes to the memory of an anchor after its producer."""
+    return any(
+        isinstance(member, InputAnchor) and ctx.effects.writes(member)
+        for member in ctx.aliases.members(anchor)
+    )
 
 
 class Raises(GraphPass):
@@ -169,7 +179,7 @@ class CountsRuns(GraphPass, codes={"RUN": "run number {number}"}):
             ctx.analysis(node, "RUN", number=_count)
 
 
-class IteratesOverASet(GraphPass, codes=("SEEN",)):
+class IteratesOverASet(AnalysisPass, codes=("SEEN",)):
     """Speaks of nodes in the order of a set of names."""
 
     def run(self, graph: Graph, ctx: PassContext) -> None:
@@ -187,7 +197,7 @@ class Miscalculates(GraphPass):
             graph.set_op(node, "Exp")
 
 
-class NeedsRows(GraphPass, codes=("ROWS",)):
+class NeedsRows(AnalysisPass, codes=("ROWS",)):
     """Looks at the first dimension."""
 
     def run(self, graph: Graph, ctx: PassContext) -> None:
@@ -208,7 +218,7 @@ class HasNoWork(GraphPass):
 
 
 @dataclass(frozen=True)
-class IsNotExplained(GraphPass, codes=("SEEN",)):
+class IsNotExplained(AnalysisPass, codes=("SEEN",)):
     """Has an option without a text."""
 
     limit: int = 3
@@ -217,3 +227,66 @@ class IsNotExplained(GraphPass, codes=("SEEN",)):
         """Look for a Cast."""
         for node in graph.nodes_of("Cast")[: self.limit]:
             ctx.analysis(node, "SEEN")
+
+
+class LetsWritersThrough(GraphPass, codes=("NOOP",)):
+    """Takes a Cast that changes nothing for a copy whose input and output may be one memory."""
+
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """Don't ask who writes to either."""
+        for node in graph.nodes_of("Cast"):
+            source = node.inputs[0].source
+            if source is not None and source.desc == node.outputs[0].desc:
+                graph.bypass(node)
+                ctx.applied(node, "NOOP")
+
+
+class OnlySaysNo(GraphPass, codes=("NO",)):
+    """Looks for an attribute that random graphs don't give, and finds a reason in every case."""
+
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """Speak of every Swirl, and note an idle one."""
+        for node in graph.nodes_of("Swirl"):
+            if node.attrs.get("mode") != "idle":
+                ctx.missed(node, "NO")
+            elif "has_idle_swirls" not in graph.attrs:
+                graph.set_graph_attr("has_idle_swirls", True)
+
+
+class CancelsSwirls(GraphPass):
+    """Takes a Swirl for nothing, which no kernel says."""
+
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """Remove those whose memory nobody writes."""
+        for node in graph.nodes_of("Swirl"):
+            source = node.inputs[0].source
+            if source is None or is_written(source, ctx) or is_written(node.outputs[0], ctx):
+                continue
+            graph.bypass(node)
+
+
+class CountsInWords(GraphPass, codes=("MANY",)):
+    """Gives texts for numbers."""
+
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """Nobody can add these up."""
+        for node in graph.nodes_of("Cast"):
+            ctx.missed(node, "MANY", bytes="many")  # type: ignore[arg-type]  # that is the point
+
+
+class BlamesANumber(GraphPass, codes=("MANY",)):
+    """Points at what is no node."""
+
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """The third one, perhaps."""
+        for node in graph.nodes_of("Cast"):
+            ctx.missed(node, "MANY", blame=3)  # type: ignore[arg-type]  # that is the point
+
+
+class HintsAtNothing(GraphPass, codes=("LIMIT",)):
+    """Tells users to set an option that is not there."""
+
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """Its name has changed since."""
+        for node in graph.nodes_of("Cast"):
+            ctx.missed(node, "LIMIT", hint={"set": "ge.oo.levle=O3"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any
 
@@ -9,7 +10,14 @@ import pytest
 
 from ge_core.api import GraphPass, OpRegistry, Stage, register_builtin_ops
 from ge_core.errors import UsageError
-from ge_core.testing import GraphKnobs, pass_conformance, pass_suite, random_graph, strategies
+from ge_core.testing import (
+    GraphKnobs,
+    OpRecipe,
+    pass_conformance,
+    pass_suite,
+    random_graph,
+    strategies,
+)
 from ge_core.testing.samples import ops_named_by
 from tests.testing import bad_passes as bad
 
@@ -18,8 +26,16 @@ STAGE: dict[str, Any] = {"stage": Stage.OPTIMIZE_STAGE2}
 test_a_good_pass_is_fine = pass_conformance(bad.Good, changes_values=True, **STAGE)
 
 
+LINES, FIRST = inspect.getsourcelines(bad.Raises)
+RAISED_AT = FIRST + next(at for at, line in enumerate(LINES) if "raise " in line)
+
 BAD: list[tuple[type[GraphPass] | Any, dict[str, Any], str, list[str]]] = [
-    (bad.Raises, {}, "test_it_runs", ["failed: KeyError: ", "code under test"]),
+    (
+        bad.Raises,
+        {},
+        "test_it_runs",
+        ["failed: KeyError: ", "code under test", f"bad_passes.py:{RAISED_AT} in run"],
+    ),
     (bad.Breaks, {}, "test_graphs_stay_whole", ["left a broken graph"]),
     (
         bad.EditsInSecret,
@@ -86,7 +102,42 @@ BAD: list[tuple[type[GraphPass] | Any, dict[str, Any], str, list[str]]] = [
         ["computes something else", "differs by"],
     ),
     (bad.NeedsRows, {}, "test_odd_graphs[scalar]", ["IndexError", "odd_graph('scalar')"]),
-    (bad.HasNoWork, {}, "test_it_has_something_to_do", ["ops=['Cast']"]),
+    (
+        bad.LetsWritersThrough,
+        {"changes_values": True},
+        "test_it_computes_the_same",
+        ["computes something else", "differs by"],
+    ),
+    (
+        bad.CountsInWords,
+        {},
+        "test_every_copy_is_explained",
+        ["TypeError: bytes='many' is no number of bytes"],
+    ),
+    (
+        bad.BlamesANumber,
+        {},
+        "test_every_copy_is_explained",
+        ["TypeError: blame=3 is no node and no anchor"],
+    ),
+    (
+        bad.HintsAtNothing,
+        {},
+        "test_every_copy_is_explained",
+        ["names an option that is not there: no option 'ge.oo.levle'", "near: ge.oo.level "],
+    ),
+    (
+        bad.HasNoWork,
+        {},
+        "test_it_has_something_to_do",
+        ["in 6 graphs it edited nothing", "codes that it gave: none", "ops=[OpRecipe("],
+    ),
+    (
+        bad.OnlySaysNo,
+        {},
+        "test_it_has_something_to_do",
+        ["in 6 graphs it edited nothing", "under_test.NO 40 times", "for it: Swirl"],
+    ),
     (bad.IsNotExplained, {}, "test_it_is_declared_well", ["option 'limit' is not explained"]),
 ]
 
@@ -139,6 +190,65 @@ def test_a_second_run_may_edit_for_a_reason(run_suite: Any) -> None:
     assert "counts its runs" in verdict.skipped["test_a_second_run_changes_nothing"]
     with pytest.raises(UsageError, match="needs a reason"):
         pass_conformance(bad.NeverSettles, idempotent=False, **STAGE)
+
+
+def test_attributes_are_given_by_recipes(run_suite: Any) -> None:
+    """What a pass looks for is put into the graphs, and then it has something to do."""
+    recipe = OpRecipe("Swirl", attrs={"mode": ("idle", "wild")})
+    verdict = run_suite(
+        pass_conformance(bad.OnlySaysNo, ops=[recipe], samples=2, levels=["O3"], **STAGE),
+        only=FEW_ODD,
+    )
+    assert {} == verdict.failed
+
+
+def test_a_pass_may_only_look_for_a_reason(run_suite: Any) -> None:
+    """No test is left out for it; one that edits all the same fails, and so does a silent one."""
+    about: dict[str, Any] = {"samples": 2, "levels": ["O3"], "edits": "it only counts", **STAGE}
+    verdict = run_suite(pass_conformance(bad.OnlySaysNo, **about), only=FEW_ODD)
+    assert {} == verdict.failed
+    assert {} == verdict.skipped
+    good = run_suite(pass_conformance(bad.Good, changes_values=True, **about), only=FEW_ODD)
+    assert ["test_it_has_something_to_do"] == list(good.failed)
+    assert "is said not to: it only counts" in good.failed["test_it_has_something_to_do"]
+    silent = run_suite(pass_conformance(bad.HasNoWork, **about), only=FEW_ODD)
+    assert "it remarked on nothing" in silent.failed["test_it_has_something_to_do"]
+    with pytest.raises(UsageError, match="needs a reason"):
+        pass_conformance(bad.OnlySaysNo, edits=False, **STAGE)
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ({"preserves": ["aliasez"]}, ["preserves 'aliasez', which nobody declared", "aliases"]),
+        ({"establishes": ["neat"]}, ["establishes 'neat', which nobody declared"]),
+        (
+            {"requires": ["read_wrte"]},
+            ["requires 'read_wrte', which nobody declared", "read_write"],
+        ),
+        ({"handles": ["mov"]}, ["handles 'mov', which is neither a kind of ops nor", "near: move"]),
+        ({"needs": ["TensorMoveDelet"]}, ["needs 'TensorMoveDelet', which is not there"]),
+    ],
+)
+def test_a_misspelled_name_is_one_failure(
+    names: dict[str, list[str]], words: list[str], run_suite: Any
+) -> None:
+    """The declaration's test fails; the others say that they wait for it."""
+    suite = pass_conformance(bad.Good, samples=2, changes_values=True, **names, **STAGE)
+    verdict = run_suite(suite, only=FEW_ODD)
+    assert ["test_it_is_declared_well"] == list(verdict.failed)
+    for word in words:
+        assert word in verdict.failed["test_it_is_declared_well"]
+    assert "its declaration names what nobody knows" in verdict.skipped["test_it_runs"]
+
+
+def test_ops_that_are_made_up_are_named(run_suite: Any) -> None:
+    """Where the executor has no kernel for what was changed, a difference may mean nothing."""
+    suite = pass_conformance(
+        bad.CancelsSwirls, samples=6, changes_values=True, levels=["O3"], shrink=False, **STAGE
+    )
+    failed = run_suite(suite, only=FEW_ODD).failed
+    assert "only a stand-in computes Swirl:" in failed["test_it_computes_the_same"]
 
 
 def test_execution_is_not_left_out_in_silence(run_suite: Any) -> None:

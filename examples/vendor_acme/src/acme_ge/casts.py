@@ -8,7 +8,7 @@ from ge_core.api import Graph, GraphPass, PassContext
 
 
 @dataclass(frozen=True)
-class DropNoOpCast(GraphPass, codes=("CHANGES_DTYPE", "LIMIT_REACHED", "NOOP")):
+class DropNoOpCast(GraphPass, codes=("CHANGES_DTYPE", "LIMIT_REACHED", "NOOP", "WRITTEN")):
     """A Cast to the dtype that its input already has is a copy; its readers get the input."""
 
     limit: int | None = None
@@ -23,6 +23,9 @@ class DropNoOpCast(GraphPass, codes=("CHANGES_DTYPE", "LIMIT_REACHED", "NOOP")):
                 ctx.missed(node, "CHANGES_DTYPE", blame=source)
             elif removed == self.limit:
                 ctx.missed(node, "LIMIT_REACHED")
+            elif not ctx.may_share(node.outputs[0], source):
+                # The two become one memory: whoever writes it would change what others read.
+                ctx.missed(node, "WRITTEN", blame=source)
             else:
                 graph.bypass(node)
                 ctx.applied(node, "NOOP", bytes=source.desc.nbytes)
