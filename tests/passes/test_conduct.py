@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,43 +15,44 @@ from ge_core.ir import Graph, GraphBuilder
 from ge_core.passes import GraphPass, PassContext
 from ge_core.process_state import command_runs
 
-NAME = "GE_TEST_OF_OTHER_THREADS"
 Run = Callable[..., Any]
 
 
-class SetsVariable(GraphPass):
-    """Changes the environment while it runs, as another thread could."""
+class Moves(GraphPass):
+    """Changes the working directory while it runs, as another thread could."""
 
     def run(self, graph: Graph, ctx: PassContext) -> None:
-        """Change it."""
-        os.environ[NAME] = "1"
+        """Go up."""
+        os.chdir("..")
 
 
 @pytest.fixture(autouse=True)
-def another_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A thread that lives on, and a variable that nobody has set."""
-    monkeypatch.delenv(NAME, raising=False)
+def another_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A thread that lives on, in a folder of this test's own."""
+    monkeypatch.chdir(tmp_path)
     end = threading.Event()
     thread = threading.Thread(target=end.wait)
     thread.start()
     yield
     end.set()
     thread.join()
-    os.environ.pop(NAME, None)
 
 
-def test_what_other_threads_change_is_left_alone(run: Run) -> None:
+def model() -> Graph:
+    """One input."""
+    builder = GraphBuilder("root")
+    builder.data("x")
+    return builder.graph
+
+
+def test_what_other_threads_change_is_left_alone(run: Run, tmp_path: Path) -> None:
     """In a program with threads the change may be anybody's: it stays, and is no error."""
-    builder = GraphBuilder("root")
-    builder.data("x")
-    run(builder.graph, {"SetsVariable": {"cls": SetsVariable}})
-    assert "1" == os.environ[NAME]
+    run(model(), {"Moves": {"cls": Moves}})
+    assert tmp_path.parent == Path.cwd()
 
 
-def test_the_command_knows_that_its_process_is_its_own(run: Run) -> None:
+def test_the_command_knows_that_its_process_is_its_own(run: Run, tmp_path: Path) -> None:
     """There the pass is named, and the change is put back."""
-    builder = GraphBuilder("root")
-    builder.data("x")
-    with command_runs(), pytest.raises(PassError, match=f"environment variables .{NAME}"):
-        run(builder.graph, {"SetsVariable": {"cls": SetsVariable}})
-    assert NAME not in os.environ
+    with command_runs(), pytest.raises(PassError, match="changed the working directory"):
+        run(model(), {"Moves": {"cls": Moves}})
+    assert tmp_path == Path.cwd()
