@@ -112,13 +112,13 @@ BAD: list[tuple[type[GraphPass] | Any, dict[str, Any], str, list[str]]] = [
         bad.CountsInWords,
         {},
         "test_every_copy_is_explained",
-        ["TypeError: bytes='many' is no number of bytes"],
+        ["bytes='many' is no number of bytes"],
     ),
     (
         bad.BlamesANumber,
         {},
         "test_every_copy_is_explained",
-        ["TypeError: blame=3 is no node and no anchor"],
+        ["blame=3 is no node and no anchor"],
     ),
     (
         bad.HintsAtNothing,
@@ -231,7 +231,7 @@ def test_a_pass_may_only_look_for_a_reason(run_suite: Any) -> None:
     ],
 )
 def test_a_misspelled_name_is_one_failure(
-    names: dict[str, list[str]], words: list[str], run_suite: Any
+    names: dict[str, Any], words: list[str], run_suite: Any
 ) -> None:
     """The declaration's test fails; the others say that they wait for it."""
     suite = pass_conformance(bad.Good, samples=2, changes_values=True, **names, **STAGE)
