@@ -12,12 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol, runtime_checkable
 
-from ge_core.errors import PlanError
+from ge_core.errors import PlanError, near_matches
 from ge_core.memory.order import Clock, StreamOrder
 from ge_core.memory.plan import ARENA
 from ge_core.memory.timeindex import TimeIndex
 
 DEFAULT_ALIGN: Final = 64
+
+OFFSET_BITS: Final = 63
+"""Offsets are signed 64-bit numbers for whoever reads a plan."""
 
 
 @dataclass(slots=True, eq=False)
@@ -89,7 +92,9 @@ class Cluster:
 
     @classmethod
     def of(cls, buffer: Buffer, *, align: int = DEFAULT_ALIGN, pool: str = ARENA) -> Cluster:
-        """A cluster of one buffer."""
+        """A cluster of one buffer; `PlanError` where `align` is not a power of two."""
+        if align < 1 or align & (align - 1):
+            raise PlanError(f"cluster {buffer.name!r}: align {align} is not a power of two")
         return cls(buffer.name, ((0, buffer),), align, pool)
 
     def __repr__(self) -> str:
@@ -204,9 +209,16 @@ class MemoryProblem:
         return found
 
     def lower_bound(self, pool: str = ARENA) -> int:
-        """Bytes that every placement of a pool takes at least; one that meets it is optimal."""
+        """Bytes that every placement of a pool takes at least; one that meets it is optimal.
+
+        Raises:
+            PlanError: there is no such pool; names those that are near.
+        """
         from ge_core.memory.bound import lower_bound
 
+        known = {ARENA, *self.pools, *self.capacities}
+        if pool not in known:
+            raise PlanError(f"the problem has no pool {pool!r}", near=near_matches(pool, known))
         return lower_bound(self, pool)
 
     def interferes(self, a: Buffer | Cluster, b: Buffer | Cluster) -> bool:
@@ -247,10 +259,9 @@ class MemoryProblem:
         """
         if self._offsets[cluster.index] is not None:
             raise PlanError(f"cluster {cluster.name!r} is placed already")
-        if offset < 0 or offset % cluster.align or cluster.fixed not in (None, offset):
-            raise PlanError(f"cluster {cluster.name!r} can't be placed at offset {offset}")
-        if any(low < offset < high for low, high in self._forbidden(cluster)):
-            raise PlanError(f"offset {offset} is taken for cluster {cluster.name!r}")
+        wrong = wrong_offset(cluster, offset) or self._in_the_way(cluster, offset)
+        if wrong is not None:
+            raise PlanError(f"cluster {cluster.name!r} can't be placed at offset {offset}: {wrong}")
         self._offsets[cluster.index] = offset
         index = self._placed.setdefault(cluster.pool, TimeIndex())
         for delta, buffer in cluster.pieces:
@@ -273,6 +284,33 @@ class MemoryProblem:
         self._placed.clear()
         self._owned.clear()
 
+    def _in_the_way(self, cluster: Cluster, offset: int) -> str | None:
+        """Which placed cluster forbids an offset and why, None where none does."""
+        index = self._placed.get(cluster.pool)
+        for delta, buffer in cluster.pieces if index is not None else ():
+            assert index is not None
+            low, high = offset + delta, offset + delta + buffer.size
+            for at, other, owner in index.overlapping(buffer.first, buffer.last):
+                if owner is cluster or at >= high or at + other.size <= low:
+                    continue
+                if self._meet(buffer, other):
+                    return f"{self._shown(owner)} is needed at the same time"
+        for other in self.clusters:
+            at = self._offsets[other.index]
+            if other is cluster or other.pool != cluster.pool or at is None:
+                continue
+            if other.owned and _within(around_owned(cluster, other, at), offset):
+                must = "must not share bytes with it" if cluster.owned else "must lie wholly inside"
+                return f"{self._shown(other)} is memory of the caller's, and this {must}"
+            borrows = cluster.owned and not other.owned
+            if borrows and _within(around_borrower(cluster, other, at), offset):
+                return f"this is memory of the caller's, and {self._shown(other)} sticks out"
+        return None
+
+    def _shown(self, placed: Cluster) -> str:
+        at = self._offsets[placed.index]
+        return f"{placed.name!r} at {at}..{(at or 0) + placed.size}"
+
     def _forbidden(self, cluster: Cluster) -> list[tuple[int, int]]:
         """Open intervals in which the cluster can't start, unsorted."""
         found: list[tuple[int, int]] = []
@@ -293,6 +331,23 @@ class MemoryProblem:
                 if at is not None and not other.owned and other.pool == cluster.pool:
                     found.extend(around_borrower(cluster, other, at))
         return found
+
+
+def wrong_offset(cluster: Cluster, offset: int) -> str | None:
+    """Why a cluster can't start at an offset wherever others are, None where it can."""
+    if offset < 0:
+        return "it is negative"
+    if offset % cluster.align:
+        return f"it is no multiple of {cluster.align}"
+    if cluster.fixed not in (None, offset):
+        return f"it is not the fixed {cluster.fixed}"
+    if (offset + cluster.size).bit_length() > OFFSET_BITS:
+        return f"its end doesn't fit in {OFFSET_BITS} bits"
+    return None
+
+
+def _within(forbidden: Iterable[tuple[int, int]], offset: int) -> bool:
+    return any(low < offset < high for low, high in forbidden)
 
 
 def round_up(value: int, align: int) -> int:

@@ -7,7 +7,14 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from ge_core.errors import PlanError
-from ge_core.memory.problem import Buffer, Cluster, MemoryProblem, Placement, round_up
+from ge_core.memory.problem import (
+    Buffer,
+    Cluster,
+    MemoryProblem,
+    Placement,
+    round_up,
+    wrong_offset,
+)
 
 
 def check_placement(problem: MemoryProblem, placement: Placement, owner: str | None = None) -> None:
@@ -86,15 +93,10 @@ def _check_offset(cluster: Cluster, offset: int, owner: str | None) -> None:
             f"offset {offset!r} of {cluster.name!r} is {type(offset).__name__}, not int",
             owner=owner,
         )
-    if offset < 0:
-        raise PlanError(f"offset {offset!r} for {cluster.name!r}", owner=owner)
-    if offset % cluster.align:
+    wrong = wrong_offset(cluster, offset)
+    if wrong is not None:
         raise PlanError(
-            f"offset {offset} of {cluster.name!r} is no multiple of {cluster.align}", owner=owner
-        )
-    if cluster.fixed is not None and offset != cluster.fixed:
-        raise PlanError(
-            f"offset {offset} of {cluster.name!r} is not the fixed {cluster.fixed}", owner=owner
+            f"cluster {cluster.name!r} can't be placed at offset {offset}: {wrong}", owner=owner
         )
 
 

@@ -57,7 +57,12 @@ class Planner:
         """
         owner = str(self.kernel.assigners.entry(self.assigner_name).owner)
         placement = self._assign(problem, owner, steps)
-        plan = plan_from(problem, placement, facts, level=self.level, owner=owner)
+        try:
+            plan = plan_from(problem, placement, facts, level=self.level, owner=owner)
+        except PlanError as error:
+            # A package may have several.
+            said = f"assigner {self.assigner_name!r}: {error.message}"
+            raise PlanError(said, owner=error.owner, hint=error.hint) from error
         plan.options = dict(sorted(self.options.items()))
         return plan
 

@@ -151,3 +151,57 @@ def test_a_cluster_begins_with_a_piece() -> None:
     """Distances count from the start of the cluster."""
     with pytest.raises(PlanError, match="no piece at its start"):
         Cluster("c", ((8, Buffer("b", 8, 0, 1)),))
+
+
+@pytest.mark.parametrize(
+    ("offset", "why"),
+    [
+        (-64, "it is negative"),
+        (3, "it is no multiple of 64"),
+        (1 << 63, "its end doesn't fit in 63 bits"),
+        (0, "'first' at 0\\.\\.40 is needed at the same time"),
+        (
+            128,
+            "'theirs' at 128\\.\\.160 is memory of the caller's, and this must lie wholly inside",
+        ),
+    ],
+)
+def test_why_a_cluster_can_not_be_placed(offset: int, why: str) -> None:
+    """The error says what is wrong, and names the other cluster."""
+    first, mine = (Cluster.of(Buffer(name, 40, 0, 1)) for name in ("first", "mine"))
+    theirs = Cluster("theirs", ((0, Buffer("theirs", 32, 5, 6)),), owned=True)
+    problem = MemoryProblem([first, mine, theirs])
+    problem.place(first, 0)
+    problem.place(theirs, 128)
+    with pytest.raises(PlanError, match=f"'mine' can't be placed at offset {offset}: {why}"):
+        problem.place(mine, offset)
+
+
+def test_what_sticks_out_of_memory_of_the_callers() -> None:
+    """Where the caller's memory is placed last."""
+    mine = Cluster.of(Buffer("mine", 40, 0, 1))
+    theirs, others = (
+        Cluster(name, ((0, Buffer(name, 64, at, at)),), owned=True)
+        for name, at in (("theirs", 5), ("others", 8))
+    )
+    problem = MemoryProblem([mine, theirs, others])
+    problem.place(mine, 64)
+    problem.place(others, 192)
+    alone = "'others' at 192..256 is memory of the caller's, and this must not share bytes with it"
+    with pytest.raises(PlanError, match=alone):
+        problem.place(theirs, 192)
+    wide = Cluster.of(Buffer("wide", 128, 0, 1))
+    again = MemoryProblem([wide, theirs])
+    again.place(wide, 0)
+    with pytest.raises(PlanError, match="memory of the caller's, and 'wide' at 0..128 sticks out"):
+        again.place(theirs, 64)
+
+
+def test_a_pool_that_there_is_not() -> None:
+    """It has no lower bound; near names are given."""
+    problem = MemoryProblem([Cluster.of(Buffer("a", 40, 0, 1))])
+    with pytest.raises(PlanError, match="no pool 'HBN'") as caught:
+        problem.lower_bound("HBN")
+    assert ("HBM",) == caught.value.near
+    with pytest.raises(PlanError, match="align 3 is not a power of two"):
+        Cluster.of(Buffer("a", 40, 0, 1), align=3)

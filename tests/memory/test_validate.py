@@ -83,9 +83,10 @@ def _problem(**facts: int) -> MemoryProblem:
     ("problem", "offsets", "message"),
     [
         (_problem(), (0,), "1 offsets for 2 clusters"),
-        (_problem(), (0, -64), "offset -64 for 'b'"),
-        (_problem(), (0, 40), "offset 40 of 'b' is no multiple of 64"),
-        (_problem(fixed=128), (0, 64), "offset 64 of 'b' is not the fixed 128"),
+        (_problem(), (0, -64), "cluster 'b' can't be placed at offset -64: it is negative"),
+        (_problem(), (0, 40), "'b' can't be placed at offset 40: it is no multiple of 64"),
+        (_problem(fixed=128), (0, 64), "'b' can't be placed at offset 64: it is not the fixed 128"),
+        (_problem(), (0, 1 << 70), "'b' can't be placed at offset .*: its end doesn't fit in 63"),
         (_problem(), (0, 0), "'a' at \\[0, 40\\) and 'b' at \\[0, 40\\)"),
         (_problem(capacity=64), (0, 64), "pool HBM needs 128 bytes and has 64"),
     ],
