@@ -208,7 +208,24 @@ class OptionRegistry(Registry[OptionDeclaration]):
         entry_points: Sequence[str] = EVERYWHERE,
         show_names: Mapping[str, str] | None = None,
     ) -> None:
-        """Declare an option; the arguments are the attributes of `OptionDeclaration`.
+        """Declare an option.
+
+        Args:
+            name: gets its owner's prefix, `acme.bank_bits`.
+            type: `text`, `level`, `switch` (true, false, or empty, which is on), `flag` (0, 1),
+                `integer`, or `choice`.
+            default: a text, or texts by level; a level that isn't named takes the next lower one's,
+                a level set that of the level it extends. None: absent until somebody sets it.
+            levels: at which it has its default, all of them if left out.
+            choices: the texts of a `choice`.
+            checker: answers why a text is no value, or None where it is one.
+            help: one sentence.
+            category: its section in listings: GE's (`general`, `debug`, ...) or another.
+            visibility: how deep a listing must go to show it.
+            tolerant: whether a malformed value is no error where `ge.strictOptions` is false.
+            entry_points: where it is offered (`session`, `ir_build`, `atc`, `python`, `command`).
+            show_names: what it is called at an entry point, `{"atc": "acme_bank_bits"}`; ATC offers
+                only what has a name there.
 
         Raises:
             PluginError: the name is taken, the type unknown, or the default is not a value.

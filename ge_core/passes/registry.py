@@ -237,11 +237,23 @@ class PassRegistry(Registry[PassDeclaration]):
         counters: CounterSpec = (),
         summary: str = "",
     ) -> None:
-        """Declare a pass; the arguments are the attributes of `PassDeclaration`.
+        """Declare a pass.
 
         Args:
-            name: the class's name by default.
+            cls: the class, or `"module:Class"`, which is imported when it runs.
+            levels: the levels that it is on at; not asked where a switch option is bound.
             stage: a stage, or the place just before or after one (`Stage.CHECK.before`).
+            name: the class's name by default.
+            before, after: passes of the stage that it comes before and after, where they are there.
+            needs: passes that must run, and before it.
+            requires: capabilities (`read_write`, `layout_checkers`) and claims that must hold.
+            switch: the option that decides, or `[primary, secondary]`, the secondary asked first.
+            required: switching it off is an error.
+            changes_values: it may change what is computed; the proof re-bases there.
+            preserves: analyses that its edits keep right.
+            repeat: run it until it changes nothing, at most so often; 1 runs it once.
+            establishes, invalidates: claims that hold from here on, and that it may break.
+            handles: kinds of ops (`move`, `join`, ...) or op types that it has rules for.
             codes, counters, summary: of a lazy pass; others say them with the class.
 
         Raises:
