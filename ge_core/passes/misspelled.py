@@ -83,14 +83,14 @@ def _level_words(name: str, levels: LevelRegistry) -> str | None:
     known = [*map(str, Level), *levels.names()]
     if name in known or name in levels.contested:
         return None
+    if _LIKE_A_LEVEL.fullmatch(name):
+        return f"level {name!r}, and there is none; levels are {', '.join(Level)}"
     near = near_matches(name, known, cutoff=_ALIKE)
     if near:
         shown = [
             f"{one} ({levels.entry(one).owner})" if one in levels.names() else one for one in near
         ]
         return f"level {name!r}, and there is none; near: {', '.join(shown)}"
-    if _LIKE_A_LEVEL.fullmatch(name):
-        return f"level {name!r}, and there is none; levels are {', '.join(Level)}"
     return None
 
 

@@ -40,7 +40,7 @@ def said(option: dict[str, Any] | None = None, **of_pass: Any) -> list[str]:
     ("level", "rest"),
     [
         ("O9", "levels are O0, O1, O2, O3, O4"),
-        ("O33", "near: O3"),
+        ("O33", "levels are O0, O1, O2, O3, O4"),
         ("v-egde", "near: v-edge (acme-ge 1.0)"),
     ],
 )
