@@ -34,8 +34,9 @@ pygments_style = "tango"
 nitpicky = True
 myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_inline"]
-# Headings may skip a level; a field's name may be that of attributes of two classes.
-suppress_warnings = ["myst.header", "ref.python"]
+# Headings may skip a level; a field's name may be that of attributes of two classes; what a command
+# prints is no language that a highlighter knows.
+suppress_warnings = ["misc.highlighting_failure", "myst.header", "ref.python"]
 
 autodoc_class_signature = "mixed"
 autodoc_typehints = "signature"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +12,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ge_core.errors import GeError, PlanError
+from ge_core.errors import GeError, PlanError, UsageError
 from ge_core.ir import clone
 from ge_core.memory import build_problem, check_placement
 from ge_core.memory.problem import Assigner, Budget, Buffer, Cluster, MemoryProblem, Placement
@@ -18,10 +20,17 @@ from ge_core.plugin.registries import Registries
 from ge_core.session.compiler import Compiler
 from ge_core.session.kernel import Kernel
 from ge_core.session.request import CompileRequest
+from ge_core.testing.elsewhere import (
+    ask_elsewhere,
+    find,
+    find_plugin,
+    plugin_whereabouts,
+    whereabouts,
+)
 from ge_core.testing.kernels import UNDER_TEST, PluginSpec, kernel_with, owned
 from ge_core.testing.random_graphs import GraphKnobs, random_graph
 from ge_core.testing.random_problems import ProblemKnobs, random_problem
-from ge_core.testing.suite import Suite, fail, indented, make_suite, plainly
+from ge_core.testing.suite import Suite, fail, indented, make_suite, plainly, skip
 
 KINDS: dict[str, ProblemKnobs] = {
     "ordinary": ProblemKnobs(
@@ -96,6 +105,25 @@ class _Subject:
         if self.name == f"{UNDER_TEST.name}.assigner":
             return self.assigner if isinstance(self.assigner, str) else self.assigner.__name__
         return f"{self.name} ({self.kernel.assigners.entry(self.name).owner})"
+
+    def to_json(self) -> dict[str, Any]:
+        """What another process needs to find the assigner; `main` reads it.
+
+        Raises:
+            UsageError: it can't be imported, since a function defines it.
+        """
+        record: dict[str, Any] = {"problems": self.problems, **plugin_whereabouts(self.plugin)}
+        if isinstance(self.assigner, str):
+            return {**record, "name": self.assigner}
+        return {**record, **whereabouts(self.assigner, str(self))}
+
+    def offsets(self) -> list[list[int]]:
+        """Its answers to a few problems of each kind."""
+        return [
+            list(self.assign(random_problem(seed, KINDS[kind])).offsets)
+            for kind in KINDS
+            for seed in range(min(4, self.problems))
+        ]
 
     def assign(self, problem: MemoryProblem, budget: Budget | None = None) -> Placement:
         """A fresh assigner's answer. What it raises, but for `PlanError`, fails the test."""
@@ -209,6 +237,28 @@ class AssignerSuite(Suite):
                         f"  {third.offsets} (by one that had worked before)",
                         *told(problem),
                     )
+
+    @plainly
+    def test_other_processes_give_equal_plans(self) -> None:
+        """Another process, with another hash seed, answers the same."""
+        subject = self.subject
+        try:
+            record = subject.to_json()
+        except UsageError as error:
+            skip(f"equal in this process; not tried in another one: {error.message}")
+        here = subject.offsets()
+        there = ask_elsewhere("ge_core.testing.assigner_suite", record, str(subject))
+        for at, (one, other) in enumerate(zip(here, there, strict=True)):
+            if one != other:
+                each = min(4, subject.problems)
+                problem = random_problem(at % each, KINDS[list(KINDS)[at // each]])
+                fail(
+                    f"{subject}: another process, with another hash seed, answers otherwise:",
+                    f"  here:  {one}",
+                    f"  there: {other}",
+                    "  a set is iterated or hash() asked, probably: sort by the clusters' facts",
+                    *told(problem),
+                )
 
     @plainly
     def test_problems_are_left_alone(self) -> None:
@@ -333,3 +383,15 @@ def _least(problem: MemoryProblem) -> int:
         peaks.append(problem.placement().peak(problem, "HBM"))
     problem.clear()
     return min(peaks, default=0)
+
+
+def main() -> None:
+    """Read a subject, and answer with its offsets: what another process is asked."""
+    record = json.load(sys.stdin)
+    plugin = find_plugin(record)
+    assigner = record.get("name") or find(record)
+    json.dump(_Subject(assigner, plugin, record["problems"], 0).offsets(), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +16,13 @@ from ge_core.plugin.registries import Registries
 from ge_core.session.kernel import Kernel
 from ge_core.session.request import CompileRequest
 from ge_core.session.scheduling import schedule_for
+from ge_core.testing.elsewhere import (
+    find,
+    find_plugin,
+    plugin_whereabouts,
+    source_file,
+    whereabouts,
+)
 from ge_core.testing.kernels import (
     PluginSpec,
     hook_module,
@@ -104,7 +109,7 @@ class PassSubject:
         return declaration.reference is self.work or (
             # The same module, loaded by the plugin loader under its own name.
             declaration.reference.__qualname__ == self.work.__qualname__
-            and _file(declaration.reference) == _file(self.work)
+            and source_file(declaration.reference) == source_file(self.work)
         )
 
     @property
@@ -180,19 +185,11 @@ class PassSubject:
             UsageError: the class can't be imported, since a function defines it.
         """
         record: dict[str, Any] = {"options": dict(self.options), "keywords": {}}
-        if not isinstance(self.work, str):
-            if "<locals>" in self.work.__qualname__:
-                raise UsageError(f"{self.label} is defined inside a function")
-            record["class"] = self.work.__qualname__
-            record["module"] = self.work.__module__
-            record["file"] = _file(self.work)
-        else:
+        if isinstance(self.work, str):
             record["name"] = self.work
-        plugin = self.plugin
-        if plugin is not None:
-            record["plugin"] = plugin if isinstance(plugin, str) else plugin.__name__
-            module = sys.modules.get(record["plugin"].rpartition("=")[2].strip())
-            record["plugin_file"] = getattr(module, "__file__", None)
+        else:
+            record |= whereabouts(self.work, self.label)
+        record |= plugin_whereabouts(self.plugin)
         for key, value in self.keywords.items():
             record["keywords"][key] = _words(key, value)
         return record
@@ -209,39 +206,8 @@ def _words(key: str, value: Any) -> Any:
     return [str(part) for part in value]
 
 
-def _file(work: object) -> str | None:
-    try:
-        return inspect.getsourcefile(work)  # type: ignore[arg-type]  # None and built-ins raise
-    except TypeError:
-        return None
-
-
 def subject_from_json(record: Mapping[str, Any]) -> PassSubject:
     """The subject that `PassSubject.to_json` described, its module imported from its file."""
-    plugin = record.get("plugin")
-    if plugin is not None:
-        _import(plugin.rpartition("=")[2].strip(), record.get("plugin_file"))
-    work: Any = record.get("name")
-    if work is None:
-        work = _import(record["module"], record["file"])
-        for part in record["class"].split("."):
-            work = getattr(work, part)
+    plugin = find_plugin(record)
+    work = record.get("name") or find(record)
     return PassSubject(work, plugin, record["keywords"], record["options"])
-
-
-def _import(name: str, file: str | None) -> Any:
-    import importlib
-    import importlib.util
-
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        if file is None:
-            raise
-    # A test file, which pytest imported under a name of its own.
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module

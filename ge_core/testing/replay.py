@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-from ge_core.errors import PluginError
 from ge_core.ir import read_graph, write_graph
 from ge_core.session.compiler import Compiler
+from ge_core.testing.elsewhere import ask_elsewhere
 from ge_core.testing.examining import document
 from ge_core.testing.pass_subject import PassSubject, subject_from_json
 from ge_core.testing.samples import Sample
@@ -32,20 +30,7 @@ def another_process(subject: PassSubject, samples: Sequence[Sample]) -> tuple[Sa
     graphs = [write_graph(sample.graph) for sample in some]
     record = {"subject": subject.to_json(), "graphs": graphs}
     here = _documents(subject, graphs)
-    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
-    path = os.pathsep.join(p for p in sys.path if p)
-    done = subprocess.run(
-        [sys.executable, "-m", "ge_core.testing.replay"],
-        input=json.dumps(record),
-        env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        last = "\n  ".join(done.stderr.strip().splitlines()[-3:]) or "no message"
-        raise PluginError(f"{subject} can't be compiled in another process: {last}")
-    there = json.loads(done.stdout)
+    there = ask_elsewhere("ge_core.testing.replay", record, str(subject))
     for sample, one, other in zip(some, here, there, strict=True):
         if _digest(one) != other["digest"]:
             return sample, _difference(one, other["text"])

@@ -13,6 +13,7 @@ test_a_good_assigner_is_fine = assigner_conformance(bad.Good)
 
 BAD: list[tuple[type[Any], set[str], str]] = [
     (bad.NeedsClusters, {"test_nothing_is_placed_nowhere"}, "IndexError"),
+    (bad.AsksHashes, {"test_other_processes_give_equal_plans"}, "answers otherwise"),
     (bad.Alternates, {"test_equal_problems_give_equal_plans"}, "answers one problem in two ways"),
     (bad.Renames, {"test_problems_are_left_alone"}, "changed the problem"),
     (bad.NeverTires, {"test_time_that_is_over_ends_the_search"}, "goes on searching"),
@@ -36,9 +37,11 @@ def test_a_bad_assigner_fails_in_its_aspect(
 
 TOUCHED = {
     bad.NeedsClusters: {"test_nothing_is_placed_nowhere"},
+    bad.AsksHashes: {"test_other_processes_give_equal_plans", "test_plans_are_valid"},
     # Answers that differ show wherever two are compared.
     bad.Alternates: {
         "test_equal_problems_give_equal_plans",
+        "test_other_processes_give_equal_plans",
         "test_any_number_of_steps_will_do",
         "test_time_that_is_over_ends_the_search",
     },
