@@ -15,7 +15,6 @@ pydantic reads the table and is imported only where there is one.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,7 @@ from typing import Any, ClassVar, Literal
 
 from ge_core import deprecation
 from ge_core.errors import InputFileError, UnknownNameError, near_matches
-from ge_core.toml_lines import index_lines, joined_names, line_of
+from ge_core.toml_lines import index_lines, joined_names, line_of, parse, read_text
 
 FILES = ("ge.toml", "pyproject.toml")
 """Looked for in this order in each folder; in ge.toml the whole file is the table."""
@@ -115,13 +114,8 @@ def read_config(path: Path) -> ProjectConfig | None:
     Raises:
         InputFileError: the file is malformed; names file, line and field.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-        document = tomllib.loads(text)
-    except OSError as error:
-        raise InputFileError(f"can't be read: {error.strerror}", file=str(path)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputFileError(f"is not TOML: {error}", file=str(path)) from error
+    text = read_text(path)
+    document = parse(text, str(path))
     prefix: tuple[str, ...] = ()
     table: Any = document
     if path.name == "pyproject.toml":

@@ -1,4 +1,4 @@
-"""On which line of a TOML file something is set.
+"""Reads TOML files, and finds on which line of one something is set.
 
 tomllib keeps no positions; a look at the lines is enough to point at a place. Paths are keys, and
 numbers for the members of arrays of tables: `("add", 0, "pass")`.
@@ -6,7 +6,9 @@ numbers for the members of arrays of tables: `("add", 0, "pass")`.
 
 from __future__ import annotations
 
+import pathlib
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +21,24 @@ _KEY = re.compile(r"\s*((?:\"[^\"]*\"|'[^']*'|[A-Za-z0-9_.\- ])+?)\s*=")
 _PART = re.compile(r'"([^"]*)"|\'([^\']*)\'|([A-Za-z0-9_-]+)')
 _LONG = ('"""', "'''")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
+
+
+def read_text(path: pathlib.Path) -> str:
+    """The text of a file; `InputFileError` where there is none to be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputFileError(f"can't be read: {error.strerror}", file=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise InputFileError(f"is not TOML: {error}", file=str(path)) from error
+
+
+def parse(text: str, file: str) -> dict[str, Any]:
+    """What a text says; `InputFileError`, naming the file, where it is not TOML."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputFileError(f"is not TOML: {error}", file=file) from error
 
 
 def index_lines(text: str) -> dict[Path, int]:

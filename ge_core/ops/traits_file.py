@@ -12,7 +12,6 @@ proof lists every op that has its traits from one as an assumption.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ge_core.errors import InputFileError, near_matches
 from ge_core.ops.traits import ALL, KINDS, OpTraits
-from ge_core.toml_lines import index_lines, line_of
+from ge_core.toml_lines import index_lines, line_of, parse, read_text
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -57,13 +56,8 @@ def read_traits(path: Path, shown: str | None = None) -> list[Statement]:
     Raises:
         InputFileError: the file is malformed; names file, line and field, with near matches.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-        document = tomllib.loads(text)
-    except OSError as error:
-        raise InputFileError(f"can't be read: {error.strerror}", file=str(path)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputFileError(f"is not TOML: {error}", file=str(path)) from error
+    text = read_text(path)
+    document = parse(text, str(path))
     return _Reader(path, text, shown or str(path)).read(document)
 
 

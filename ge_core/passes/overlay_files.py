@@ -38,7 +38,6 @@ pydantic checks the form and is imported only when an overlay is read.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +48,7 @@ from ge_core.passes.overlay_conflicts import check_overlay
 from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
 from ge_core.passes.sources import SWITCH_FILE
 from ge_core.toml_lines import Path as TomlPath
-from ge_core.toml_lines import index_lines, joined_names, line_of
+from ge_core.toml_lines import index_lines, joined_names, line_of, parse, read_text
 
 if TYPE_CHECKING:
     from ge_core.passes.overlay_model import OverlayFile
@@ -75,10 +74,7 @@ class TomlText:
 
     def table(self) -> dict[str, Any]:
         """What it says; `InputFileError` where it is not TOML."""
-        try:
-            return tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError as error:
-            raise InputFileError(f"is not TOML: {error}", file=self.origin) from error
+        return parse(self.text, self.origin)
 
 
 def read_overlay_file(path: Path) -> Overlay:
@@ -106,12 +102,7 @@ def file_text(path: Path) -> TomlText:
     def beside(name: str) -> TomlText:
         return file_text(Path(os.path.normpath(path.parent / name)))
 
-    try:
-        return TomlText(path.read_text(encoding="utf-8"), str(path), beside, path.parent)
-    except OSError as error:
-        raise InputFileError(f"can't be read: {error.strerror}", file=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise InputFileError(f"is not TOML: {error}", file=str(path)) from error
+    return TomlText(read_text(path), str(path), beside, path.parent)
 
 
 def package_text(package: str, resource: str) -> TomlText:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from ge_core.errors import GeError, InputFileError, PluginError, near_matches
 from ge_core.registry import Entry, Owner, Registry, contested_error, kernel_owner
 from ge_core.targets.model import GENERIC, Target
+from ge_core.toml_lines import parse, read_text
 
 
 def _say_nothing(_: str) -> None:
@@ -93,13 +93,7 @@ class TargetRegistry(Registry[Target]):
 
     def read_file(self, path: Path, warn: Callable[[str], None] = _say_nothing) -> Target:
         """A target from a TOML file: keys are the fields of `Target`; `base` is where it starts."""
-        try:
-            table = tomllib.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InputFileError(f"can't be read: {error.strerror}", file=str(path)) from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputFileError(f"is not TOML: {error}", file=str(path)) from error
-        return self._from_table(table, path, warn)
+        return self._from_table(parse(read_text(path), str(path)), path, warn)
 
     def _from_table(
         self, table: Mapping[str, Any], path: Path, warn: Callable[[str], None]
