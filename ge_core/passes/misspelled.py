@@ -21,10 +21,13 @@ from ge_core.passes.registry import PassDeclaration, PassRegistry
 from ge_core.registry import Owner
 
 _LIKE_A_LEVEL: Final = re.compile(r"[oO]\d+")
-_ALIKE: Final = 0.8
-"""Two letters exchanged in a short name; another package's name is less like ours."""
+SAME_WORD: Final = 0.8
+"""How like, from 0 to 1, two names are that are one with a slip of the pen.
 
-_ALIKE_PASSES: Final = 0.85
+Two letters exchanged in a short name; another package's name is less like ours.
+"""
+
+_SAME_PASS: Final = 0.85
 """A letter or two in a long name."""
 
 _ON: Final = ("", "true")
@@ -85,7 +88,7 @@ def _level_words(name: str, levels: LevelRegistry) -> str | None:
         return None
     if _LIKE_A_LEVEL.fullmatch(name):
         return f"level {name!r}, and there is none; levels are {', '.join(Level)}"
-    near = near_matches(name, known, cutoff=_ALIKE)
+    near = near_matches(name, known, cutoff=SAME_WORD)
     if near:
         shown = [
             f"{one} ({levels.entry(one).owner})" if one in levels.names() else one for one in near
@@ -110,7 +113,7 @@ def _order_words(declaration: PassDeclaration, passes: PassRegistry) -> Iterator
     for label, names in (("before", declaration.before), ("after", declaration.after)):
         for name in names:
             if resolve(name, declaration.owner, known) is None and not without_prefix(passes, name):
-                for near in near_matches(name, known, 1, _ALIKE_PASSES):
+                for near in near_matches(name, known, 1, _SAME_PASS):
                     owner = passes.entry(near).owner
                     yield f"says {label} {name}, which is no pass: is {near} ({owner}) meant?"
 

@@ -8,13 +8,11 @@ from difflib import get_close_matches
 from ge_core.errors import GeError, near_matches
 from ge_core.ops import OpRegistry
 from ge_core.passes.checks import SUBJECT_KINDS
+from ge_core.passes.misspelled import SAME_WORD
 from ge_core.passes.options import OptionRegistry
 from ge_core.passes.pass_options import describe_options
 from ge_core.passes.registry import PassDeclaration
 from ge_core.passes.remarks import Remark
-
-SAME_WORD = 0.8
-"""How like two names are, from 0 to 1, that are one with a slip of the pen."""
 
 
 def unknown_handles(
@@ -31,6 +29,7 @@ def unknown_handles(
     known = dict.fromkeys([*SUBJECT_KINDS, *(traits.op for _, traits in ops), *sorted(present)])
     for declaration in declarations:
         for name in declaration.handles:
+            # Case counts: an op Join is not the kind join.
             near = () if name in known else get_close_matches(name, known, 1, SAME_WORD)
             if near or (name not in known and not name[:1].isupper()):
                 meant = near[0] if near else " or ".join((*SUBJECT_KINDS[:-1], "slice"))

@@ -7,19 +7,16 @@ then. A name that looks like one that is there is said to be none.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ge_core.errors import near_matches
 from ge_core.memory.anchor_types import AnchorTypeRegistry
 from ge_core.memory.checkers import PairRule
-from ge_core.passes.misspelled import Oddity
+from ge_core.passes.misspelled import SAME_WORD, Oddity
 from ge_core.registry import Entry, Owner
 
 if TYPE_CHECKING:
     from ge_core.plugin.registries import Registries
-
-_ALIKE: Final = 0.8
-"""As in `ge_core.passes.misspelled`: another package's name is less like ours."""
 
 
 def odd_rules(registries: Registries) -> Iterator[Oddity]:
@@ -54,6 +51,6 @@ def _near(name: str, owner: Owner, entries: Sequence[Entry[Any]]) -> str | None:
     near = [
         one
         for form in (name, owner.full(name))
-        for one in near_matches(form, owners, cutoff=_ALIKE)
+        for one in near_matches(form, owners, cutoff=SAME_WORD)
     ]
     return ", ".join(f"{one} ({owners[one]})" for one in dict.fromkeys(near)) or None
