@@ -182,8 +182,8 @@ class ProcessState:
         if now == self._filters:
             return None
         module = sys.modules["warnings"]
+        module.resetwarnings()
         module.filters[:] = self._filters
-        module._filters_mutated()
         return "changed the warning filters"
 
     def _put_logging(self) -> str | None:
