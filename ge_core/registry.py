@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from ge_core.errors import (
     GeError,
@@ -38,23 +38,6 @@ class Entry(Generic[T]):
     value: T
     owner: Owner = NOBODY
     about: Mapping[str, Any] = field(default_factory=dict)
-
-
-class SubRegistry(Protocol):
-    """What the plugin loader needs of a registry; plugins see only its `add` methods."""
-
-    def fork(self) -> Self:
-        """A copy that can be changed without changing this one."""
-        ...
-
-    def absorb(self, staged: Self, owner: Owner) -> None:
-        """Take over what one plugin registered, stamped with its owner.
-
-        Raises:
-            PluginError: a name is registered already; this registry may be half changed then, so
-                the loader absorbs into a fork.
-        """
-        ...
 
 
 class Registry(Generic[T]):

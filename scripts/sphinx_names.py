@@ -10,7 +10,6 @@ from typing import Any, Final
 from scripts.public_api import MODULES, PublicName, groups
 
 QUOTED: Final = re.compile(r"(?<![`:\w])`([^`]+)`(?!`)")
-INDENTED: Final = re.compile(r"^( {4,})\S")
 
 
 def directive(public: PublicName) -> str:

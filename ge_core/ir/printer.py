@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ge_core.ir.desc import TensorDesc
 from ge_core.ir.graph import Graph
-from ge_core.ir.json_form import read_graph, write_graph
+from ge_core.ir.json_form import write_graph
 from ge_core.ir.node import Node
 
 
@@ -67,8 +67,3 @@ def _facts(desc: TensorDesc) -> tuple[object, ...]:
 def to_json_text(graph: Graph) -> str:
     """The `ge-graph/1` form as text with sorted keys, for comparisons."""
     return json.dumps(write_graph(graph), sort_keys=True)
-
-
-def from_json_text(text: str) -> Graph:
-    """Read what `to_json_text` wrote."""
-    return read_graph(json.loads(text))

@@ -21,7 +21,6 @@ EXPANSION_LIMIT: Final = 5_000_000
 """Node instances, and names on call paths, that a graph may expand to."""
 
 ARM_KINDS: Final = frozenset({"if", "case"})
-LOOP_KINDS: Final = frozenset({"while", "loop", "scan"})
 
 START: Final = 0
 """The position before all nodes."""

@@ -12,7 +12,6 @@ from ge_core.ops.builtin import ASSIGN_LIKE, MERGE_OPS
 from ge_core.ops.registry import OpRegistry
 from ge_core.ops.traits import ALL
 
-UNKNOWN_SHAPE_FLAGS = ("_graph_unknown_flag", "_dynamic_shape_partitioned")
 _JOIN_MARKS = ("_no_padding_continuous_input", "_no_padding_continuous_output")
 _PHONY = frozenset({"PhonyConcat", "PhonySplit"})
 

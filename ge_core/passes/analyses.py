@@ -7,7 +7,7 @@ here; a plugin declares those that it keeps with `ctx.cached` by `PassRegistry.a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from operator import eq
 from typing import Any, Final, TypeAlias
@@ -99,8 +99,3 @@ def comparison(name: str, declared: Same | None, graph: Graph) -> Same | None:
     if name in _CLASSES:
         return lambda first, second: same_classes(first, second, graph)
     return None if name in KERNEL_ANALYSES else declared
-
-
-def known_analyses(declared: Iterable[str]) -> list[str]:
-    """Every name that a pass may preserve, sorted."""
-    return sorted({*KERNEL_ANALYSES, *declared})

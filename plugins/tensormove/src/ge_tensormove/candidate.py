@@ -18,7 +18,6 @@ from ge_core.api import (
     OutputAnchor,
     PassContext,
     Trace,
-    is_subgraph_data,
 )
 from ge_tensormove.readers import Readers
 
@@ -101,9 +100,3 @@ class Candidate:
             for anchor in self.run.memory.of_type(self.output, "writes")
             if not isinstance(anchor, InputAnchor) or anchor.source is not direct
         ]
-
-    @property
-    def is_user_memory(self) -> bool:
-        """Whether the source is an input that the graph's caller hands in."""
-        node = self.origin.node
-        return self.run.is_data(node) and not is_subgraph_data(node)
