@@ -227,6 +227,11 @@ class LimitExceeded(GeError):
     exit_code = 3
 
 
+def hint_lines(*hints: str | None) -> str:
+    """Several hints as one, a line each; those that are None are left out."""
+    return "\n  ".join(filter(None, hints))
+
+
 def near_matches(
     name: str, known: Iterable[str], count: int = 3, cutoff: float = 0.55
 ) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ge_core.errors import GeError
+from ge_core.errors import GeError, hint_lines
 from ge_core.passes.pass_options import read_options
 from ge_core.passes.precedence import Decision, Settings
 from ge_core.passes.registry import PassDeclaration
@@ -31,7 +31,7 @@ def unread_options(
             try:
                 read_options(declarations[name], {option: given.value})
             except GeError as error:
-                error.hint = "\n  ".join(filter(None, [f"given by: {given.given}", error.hint]))
+                error.hint = hint_lines(f"given by: {given.given}", error.hint)
                 raise
             if given.rank == _PIPELINE and not _in_vain(settings, decisions[name]):
                 continue

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from time import perf_counter
 
-from ge_core.errors import GeError, LimitExceeded, PassError
+from ge_core.errors import GeError, LimitExceeded, PassError, hint_lines
 from ge_core.foreign import brief, located
 from ge_core.ir import Graph, Node, clone
 from ge_core.passes.base import AnalysisPass, GraphPass, NodePass, Pass
@@ -183,7 +183,7 @@ class PassManager:
             except GeError as other:
                 if error is None:
                     raise
-                error.hint = "\n  ".join(filter(None, [error.hint, f"also: {other.message}"]))
+                error.hint = hint_lines(error.hint, f"also: {other.message}")
 
     def _tell_skipped(self) -> None:
         for name, decision in self.schedule.decisions.items():

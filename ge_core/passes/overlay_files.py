@@ -43,7 +43,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ge_core.errors import GeError, InputFileError, PluginError, near_matches
+from ge_core.errors import GeError, InputFileError, PluginError, hint_lines, near_matches
 from ge_core.passes.overlay_conflicts import check_overlay
 from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
 from ge_core.passes.sources import SWITCH_FILE
@@ -235,7 +235,7 @@ class _Reading:
             return self.read(found, Path(what).stem)
         except GeError as error:
             if not error.message.startswith(where):
-                error.hint = "\n  ".join(filter(None, [error.hint, f"included by: {where}"]))
+                error.hint = hint_lines(error.hint, f"included by: {where}")
             raise
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ge_core.errors import GeError, PluginError, UnknownNameError, UsageError, near_matches
+from ge_core.errors import (
+    GeError,
+    PluginError,
+    UnknownNameError,
+    UsageError,
+    hint_lines,
+    near_matches,
+)
 from ge_core.passes.levels import Level
 from ge_core.passes.overlays import DEFAULT_BASE, Overlay
 from ge_core.passes.pipeline_text import PipelineText
@@ -126,7 +133,7 @@ class _Walk:
     def _unknown(self, name: str, by: Overlay, where: str, key: str) -> GeError:
         error = self.pipelines.unknown(name)
         if isinstance(error, PluginError):
-            error.hint = "\n  ".join(filter(None, [f"named by: {where}", error.hint]))
+            error.hint = hint_lines(f"named by: {where}", error.hint)
             return error
         pipelines = self.pipelines
         known = [*pipelines.names(), *pipelines.levels.names()]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from ge_core.errors import GeError, UnknownNameError, UsageError, near_matches
+from ge_core.errors import GeError, UnknownNameError, UsageError, hint_lines, near_matches
 from ge_core.passes.levels import Level
 from ge_core.passes.ordering import Item, resolve
 from ge_core.passes.overlay_layers import layers_of
@@ -181,7 +181,7 @@ def _with_known_names(
         raise UnknownNameError(
             f"no pipeline or pass {wanted!r}",
             near=(*near, *error.near),
-            hint="\n  ".join(filter(None, [f"given by: {named.origin}", missing, help_])),
+            hint=hint_lines(f"given by: {named.origin}", missing, help_),
         ) from None
 
 
@@ -422,5 +422,5 @@ class _Switching:
 
 
 def _named_by(error: GeError, where: str) -> GeError:
-    error.hint = "\n  ".join(filter(None, [f"named by: {where}", error.hint]))
+    error.hint = hint_lines(f"named by: {where}", error.hint)
     return error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ge_core.errors import GeError
+from ge_core.errors import GeError, hint_lines
 from ge_core.passes.pipeline_text import PipelineText
 from ge_core.passes.registry import PassDeclaration, PassRegistry
 
@@ -73,7 +73,7 @@ def unknown_pass(passes: PassRegistry, name: str) -> GeError:
         said = "write it with its owner's prefix"
         if len(meant) > 1:
             said = f"{len(meant)} packages have a pass of that name: write the one meant in full"
-        error.hint = "\n  ".join(filter(None, [said, error.hint]))
+        error.hint = hint_lines(said, error.hint)
     return error
 
 
@@ -84,5 +84,5 @@ def without_prefix(passes: PassRegistry, name: str) -> list[PassDeclaration]:
 
 def _explained(error: GeError, where: str, mark: str | None) -> GeError:
     named = None if mark is not None and where == GIVEN_TEXT else f"named by: {where}"
-    error.hint = "\n  ".join(filter(None, [mark, named, error.hint]))
+    error.hint = hint_lines(mark, named, error.hint)
     return error

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ge_core.errors import GeError, OptionError, UsageError
+from ge_core.errors import GeError, OptionError, UsageError, hint_lines
 from ge_core.passes.fusion_switch import ALL, SwitchFile, read_switch_file
 from ge_core.passes.levels import DEFAULT_LEVEL, LevelRegistry, WorkingLevel
 from ge_core.passes.misspelled import odd_declarations
@@ -89,7 +89,7 @@ class Settling:
                 value=given,
                 reason=error.reason,
                 near=error.near,
-                hint=joined(f"given by: {source.given(LEVEL)}", error.hint),
+                hint=hint_lines(f"given by: {source.given(LEVEL)}", error.hint),
             ) from None
 
     def _warn_undeclared(self) -> None:
@@ -131,7 +131,7 @@ class Settling:
                 continue
             error = self.names.no_pass(name)
             if self.strict:
-                raise file.error(name, error.message, error.near, joined(hint, error.hint))
+                raise file.error(name, error.message, error.near, hint_lines(hint, error.hint))
             self.warnings.append(f"{file.path}: {error.message}; ignored")
         return replace(
             file,
@@ -219,7 +219,7 @@ class _SourceReader:
             # GE looks only at keys that it knows.
             self._warn(f"{self.source.given(name)}: {error.message}; ignored")
             return
-        error.hint = joined(f"given by: {self.source.given(name)}", error.hint)
+        error.hint = hint_lines(f"given by: {self.source.given(name)}", error.hint)
         raise error
 
     # ---- switches ------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ class _SourceReader:
             text,
             switch.problem,
             near=switch.near,
-            hint=joined(f"given by: {self.source.given(option)}", switch.hint),
+            hint=hint_lines(f"given by: {self.source.given(option)}", switch.hint),
         )
 
     def _own_name(self, name: str, written: str, value: str) -> None:
@@ -307,11 +307,6 @@ class _SourceReader:
         found = self.names.pass_name(name)
         if found is None:
             error: GeError = self.names.no_pass(name)
-            error.hint = joined(f"given by: {self.source.given_switch(verb, name)}", error.hint)
+            error.hint = hint_lines(f"given by: {self.source.given_switch(verb, name)}", error.hint)
             raise error
         return found
-
-
-def joined(first: str, second: str | None) -> str:
-    """Two hints, or one."""
-    return first if second is None else f"{first}\n  {second}"

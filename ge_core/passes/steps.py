@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ge_core.errors import GeError, UsageError
+from ge_core.errors import GeError, UsageError, hint_lines
 from ge_core.passes.overlay_plan import Adjusted
 from ge_core.passes.pass_options import read_options
 from ge_core.passes.pipeline_text import PassUse, PipelineText, Repeat, number_groups
@@ -101,7 +101,7 @@ class _Steps:
             values = read_options(declaration, texts)
         except GeError as error:
             if use.options and mark is not None:
-                error.hint = "\n  ".join(filter(None, [mark, error.hint]))
+                error.hint = hint_lines(mark, error.hint)
             raise
         return Scheduled(declaration, place, values, use.repeat or self._declared(declaration))
 
@@ -120,7 +120,5 @@ def _check_one_place(
         raise UsageError(
             f"the pipeline repeats over two stages: {before.name!r} stands in {last},"
             f" {use.name!r} in {place}",
-            hint="\n  ".join(
-                filter(None, [text.pointer(use), f"write the stage: {place}(repeat...)"])
-            ),
+            hint=hint_lines(text.pointer(use), f"write the stage: {place}(repeat...)"),
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from ge_core.errors import GeError, GraphError, LimitExceeded, PassError
+from ge_core.errors import GeError, GraphError, LimitExceeded, PassError, hint_lines
 from ge_core.ir import Graph, Node, clone, verify
 from ge_core.ir.desc import freeze
 from ge_core.passes.context import PassContext
@@ -63,14 +63,14 @@ def culprit(
     except PassError as found:
         first = error.message if isinstance(error, GeError) else f"{type(error).__name__}: {error}"
         seen = f"found by running the passes again; first seen as: {first}"
-        found.hint = "\n  ".join(filter(None, [found.hint, seen]))
+        found.hint = hint_lines(found.hint, seen)
         return found
     except Exception:
         # The error that is there already is about what the user asked for.
         return None
     if report is not None and isinstance(error, GraphError):
         sound = "no pass is known to have done it: run again, each left a sound graph"
-        error.hint = "\n  ".join(filter(None, [error.hint, sound]))
+        error.hint = hint_lines(error.hint, sound)
     return None
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ge_core.config import ProjectConfig, config_stamps, find_config
-from ge_core.errors import GeError, InputFileError
+from ge_core.errors import GeError, InputFileError, hint_lines
 from ge_core.ir import Graph
 from ge_core.memory.assigners import AssignerRegistry
 from ge_core.ops import OpRegistry
@@ -94,7 +94,7 @@ class Kernel:
             return targets.select(self.config.target or GENERIC.name, warn)
         except GeError as error:
             said = f"given by: {self.config.file}: target"
-            error.hint = "\n  ".join(filter(None, [said, error.hint]))
+            error.hint = hint_lines(said, error.hint)
             raise
 
     def environment(self, graph: Graph, schedule: Schedule, target: Target) -> Environment:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ge_core.errors import GeError, UsageError
+from ge_core.errors import GeError, UsageError, hint_lines
 from ge_core.passes.overlays import Overlay
 from ge_core.passes.pipeline_text import PipelineText
 from ge_core.passes.pipelines import TEXT, NamedPipeline
@@ -77,7 +77,7 @@ def _of_pipeline(kernel: Kernel, schedule: Schedule, warnings: list[str]) -> Tar
         said = f"it is the target of pipeline {schedule.pipeline!r}"
         if schedule.pipeline in kernel.registries.pipelines:
             said += f" ({kernel.registries.pipelines.entry(schedule.pipeline).owner})"
-        error.hint = "\n  ".join(filter(None, [said, error.hint]))
+        error.hint = hint_lines(said, error.hint)
         raise
 
 
@@ -95,7 +95,7 @@ def _configured(kernel: Kernel, warnings: list[str]) -> NamedPipeline | None:
     try:
         named = pipelines.select(wanted, warnings)
     except GeError as error:
-        error.hint = "\n  ".join(filter(None, [f"given by: {said}", error.hint]))
+        error.hint = hint_lines(f"given by: {said}", error.hint)
         raise
     return replace(named, origin=said) if named.name == TEXT else named
 
@@ -114,6 +114,6 @@ def _of_target(kernel: Kernel, target: Target, warnings: list[str]) -> NamedPipe
         targets = kernel.registries.targets
         owner = f" ({targets.entry(target.name).owner})" if target.name in targets else ""
         said = f"it is the pipeline of target {target.name!r}{owner}"
-        error.hint = "\n  ".join(filter(None, [said, error.hint]))
+        error.hint = hint_lines(said, error.hint)
         raise
     return replace(named, chosen=f"target {target.name!r}")

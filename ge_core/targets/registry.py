@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from ge_core.errors import GeError, InputFileError, PluginError, near_matches
+from ge_core.errors import GeError, InputFileError, PluginError, hint_lines, near_matches
 from ge_core.registry import Entry, Owner, Registry, contested_error, kernel_owner
 from ge_core.targets.model import GENERIC, Target
 from ge_core.toml_lines import parse, read_text
@@ -102,7 +102,7 @@ class TargetRegistry(Registry[Target]):
         try:
             base = self._present(str(values.pop("base", GENERIC.name)), warn)
         except GeError as error:
-            error.hint = "\n  ".join(filter(None, [f"named by: {path}: base", error.hint]))
+            error.hint = hint_lines(f"named by: {path}: base", error.hint)
             raise
         known = [field.name for field in fields(Target)]
         for key, value in values.items():
