@@ -16,6 +16,7 @@ from ge_core.errors import GeError, PluginError, UsageError, near_matches
 from ge_core.passes.analyses import KERNEL_ANALYSES, Analysis
 from ge_core.passes.claims import Claim
 from ge_core.passes.kernel_claims import kernel_claims
+from ge_core.passes.ordering import resolve
 from ge_core.passes.pipeline_text import Repeat
 from ge_core.passes.precedence import Because, Decision
 from ge_core.passes.registry import PassDeclaration, PassRegistry
@@ -152,7 +153,7 @@ class ClaimPlanner:
         )
 
     def _claim(self, name: str, owner: Owner) -> str | None:
-        return _resolved(name, owner, self.claims)
+        return resolve(name, owner, self.claims)
 
     def _changed(
         self, declaration: PassDeclaration, what: str, names: Iterable[str]
@@ -176,7 +177,7 @@ class ClaimPlanner:
     def _preserved(self, declaration: PassDeclaration) -> Iterator[str]:
         known = {*KERNEL_ANALYSES, *self.analyses}
         for name in declaration.preserves:
-            found = _resolved(name, declaration.owner, known)
+            found = resolve(name, declaration.owner, known)
             if found is not None:
                 yield found
             elif not self._is_foreign(declaration, "preserves", name):
@@ -213,13 +214,6 @@ class ClaimPlanner:
     def _with_owner(self, name: str) -> str:
         found = self.claims.get(name) or self.analyses.get(name)
         return name if found is None else f"{name} ({found.owner})"
-
-
-def _resolved(name: str, owner: Owner, known: Collection[str]) -> str | None:
-    if name in known:
-        return name
-    full = owner.full(name)
-    return full if full in known else None
 
 
 class _Story:
@@ -290,7 +284,7 @@ class _Story:
                 return why, f"declare after=({name!r},), or write them so", [other.declaration]
         for declaration in self.registry:
             names = (
-                _resolved(n, declaration.owner, (self.claim.name,)) for n in declaration.establishes
+                resolve(n, declaration.owner, (self.claim.name,)) for n in declaration.establishes
             )
             if self.claim.name in names:
                 name = declaration.name

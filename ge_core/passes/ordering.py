@@ -9,7 +9,7 @@ the valid ones.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ge_core.errors import PluginError, UsageError
@@ -65,8 +65,8 @@ class _Edge:
     why: str
 
 
-def resolve(name: str, owner: Owner, known: Mapping[str, object]) -> str | None:
-    """The registered name that a constraint means: as written, else with its author's prefix.
+def resolve(name: str, owner: Owner, known: Container[str]) -> str | None:
+    """The registered name that an author means: as written, else with its author's prefix.
 
     A name as written is a full one, so that an author can name what is not theirs; their own pass
     of the same short name needs its prefix then.
