@@ -17,12 +17,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-GROUPS: Final = "ge_core."
-"""What the entry-point groups of this product begin with."""
+from ge_core.plugin.scan import OURS, canonical
 
 Points = dict[str, dict[str, str]]
 """Value by name, by group."""
@@ -82,12 +81,12 @@ def stale_installations(installed: Iterable[Distribution] | None = None) -> list
     found: dict[str, Stale | None] = {}
     for distribution in distributions() if installed is None else installed:
         name = distribution.metadata["Name"] or ""
-        if _canonical(name) not in found:
+        if canonical(name) not in found:
             try:
-                found[_canonical(name)] = _judge(distribution, name)
+                found[canonical(name)] = _judge(distribution, name)
             except (AttributeError, KeyError, TypeError, ValueError):
                 # Metadata that can't be read say nothing here; loading complains about them.
-                found[_canonical(name)] = None
+                found[canonical(name)] = None
     return [one for _, one in sorted(found.items()) if one is not None]
 
 
@@ -105,7 +104,7 @@ def _judge(distribution: Distribution, name: str) -> Stale | None:
     if not here and not there:
         return None
     changes = _entry_points(there, here)
-    if _canonical(str(project.get("name", name))) != _canonical(name):
+    if canonical(str(project.get("name", name))) != canonical(name):
         changes.append(f"its name is {project['name']!r} now")
     version = project.get("version")
     if isinstance(version, str):
@@ -141,7 +140,7 @@ def _beside(distribution: Distribution) -> tuple[Path, bool] | None:
     for folder in (code, code.parent):
         project = _project(folder / "pyproject.toml")
         if project is not None:
-            same = _canonical(str(project.get("name"))) == _canonical(distribution.metadata["Name"])
+            same = canonical(str(project.get("name"))) == canonical(distribution.metadata["Name"])
             return (folder, True) if same else None
     return None
 
@@ -159,7 +158,7 @@ def _project(path: Path) -> dict[str, Any] | None:
 def _points_of(distribution: Distribution) -> Points:
     found: Points = {}
     for point in distribution.entry_points:
-        if point.group.startswith(GROUPS):
+        if point.group.startswith(OURS):
             found.setdefault(point.group, {})[point.name] = point.value
     return found
 
@@ -171,7 +170,7 @@ def _points_in(project: dict[str, Any]) -> Points:
     return {
         group: {str(name): str(value) for name, value in points.items()}
         for group, points in groups.items()
-        if group.startswith(GROUPS) and isinstance(points, dict)
+        if group.startswith(OURS) and isinstance(points, dict)
     }
 
 
@@ -192,10 +191,6 @@ def _entry_points(there: Points, here: Points) -> list[str]:
 
 def _squeezed(value: str) -> str:
     return re.sub(r"\s+", "", value)
-
-
-def _canonical(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _release(version: str) -> tuple[int, ...] | None:
