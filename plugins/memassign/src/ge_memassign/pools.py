@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ge_core.api import Cluster, MemoryProblem
+from ge_core.api import Cluster, MemoryProblem, round_up
 
 FREE: Final = -1
 """Stands for the offset of a cluster that has no place yet."""
@@ -54,10 +54,10 @@ class Pool:
             (whole if self._stays(cluster, start, end) else rest).append(cluster)
         whole.sort(key=lambda cluster: (-cluster.align, cluster.index))
         for cluster in whole:
-            offset = _up(self.floor, cluster.align)
+            offset = round_up(self.floor, cluster.align)
             self.grounded.append((cluster, offset))
             self.floor = offset + cluster.size
-        self.floor = _up(self.floor, self.align)
+        self.floor = round_up(self.floor, self.align)
         return rest
 
     @staticmethod
@@ -74,12 +74,12 @@ class Pool:
 
     def _room(self, cluster: Cluster) -> int:
         """The size a cluster takes from others: its padding is of no use to aligned ones."""
-        return _up(cluster.size, cluster.align) if len(cluster.pieces) == 1 else cluster.size
+        return round_up(cluster.size, cluster.align) if len(cluster.pieces) == 1 else cluster.size
 
     def peak(self, offsets: Sequence[int]) -> int:
         """Bytes of the pool with these offsets by number."""
         ends = (at + cluster.size for at, cluster in zip(offsets, self.clusters, strict=True))
-        return _up(max(ends, default=self.floor), self.align) if self.clusters else self.floor
+        return round_up(max(ends, default=self.floor), self.align) if self.clusters else self.floor
 
     def write(self, offsets: Sequence[int], into: list[int]) -> None:
         """Put the offsets where the problem numbers its clusters."""
@@ -87,7 +87,3 @@ class Pool:
             into[cluster.index] = offset
         for cluster, offset in zip(self.clusters, offsets, strict=True):
             into[cluster.index] = offset
-
-
-def _up(value: int, align: int) -> int:
-    return -(-value // align) * align
