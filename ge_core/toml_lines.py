@@ -31,14 +31,20 @@ def read_text(path: pathlib.Path) -> str:
         raise InputFileError(f"can't be read: {error.strerror}", file=str(path)) from error
     except UnicodeDecodeError as error:
         raise InputFileError(f"is not TOML: {error}", file=str(path)) from error
+    except ValueError as error:
+        # A NUL in the name.
+        raise InputFileError(f"can't be read: {error}", file=repr(str(path))) from error
 
 
 def parse(text: str, file: str) -> dict[str, Any]:
     """What a text says; `InputFileError`, naming the file, where it is not TOML."""
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
+        # Malformed, or a number of more digits than Python reads.
         raise InputFileError(f"is not TOML: {error}", file=file) from error
+    except RecursionError as error:
+        raise InputFileError("is nested too deeply to be read", file=file) from error
 
 
 def index_lines(text: str) -> dict[Path, int]:

@@ -76,3 +76,9 @@ def test_a_case_without_a_pipeline_is_a_bad_file(tmp_path: Path) -> None:
     path.write_text(json.dumps({"id": "x", "graph": {"nodes": []}, "expect": {}}))
     with pytest.raises(InputFileError, match=r"x\.json: field 'pipeline'"):
         read_case(path)
+
+
+def test_an_expectation_of_another_type_is_a_failure() -> None:
+    """The case fails in words; the next one is run."""
+    (failure,) = run_case(case_of(offsets=3), default_kernel()).failures
+    assert "a case as its schema says" == failure.expected

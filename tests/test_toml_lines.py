@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ge_core.toml_lines import index_lines, line_of
+from ge_core.errors import InputFileError
+from ge_core.toml_lines import index_lines, line_of, parse, read_text
 
 TEXT = '''\
 # [[add]] is not one
@@ -86,3 +89,16 @@ def test_written_keys_are_found(tables: list[tuple[str, list[tuple[str, str]]]])
     text = "\n".join(lines)
     tomllib.loads(text)
     assert expected == index_lines(text)
+
+
+@pytest.mark.parametrize("text", ["x=" + "[" * 3000 + "]" * 3000, "x=" + "9" * 5000])
+def test_what_python_cannot_read_is_one_error(text: str) -> None:
+    """Too deep, or a number that is too long: the file is named."""
+    with pytest.raises(InputFileError, match=r"nasty\.toml"):
+        parse(text, "nasty.toml")
+
+
+def test_a_name_that_no_file_can_have_is_one_error() -> None:
+    """A NUL is shown, not handed to a terminal."""
+    with pytest.raises(InputFileError, match=r"can't be read"):
+        read_text(Path("a\x00.toml"))

@@ -63,6 +63,10 @@ def read_case(path: Path) -> Case | None:
     missing = [key for key in ("id", "pipeline", "expect") if key not in document]
     if missing:
         raise InputFileError("a case needs it", file=str(path), field=missing[0])
+    for name, kind in (("options", dict), ("pipeline", list), ("graph", dict), ("expect", dict)):
+        if not isinstance(document.get(name) or kind(), kind):
+            wanted = "a table" if kind is dict else "a list"
+            raise InputFileError(f"is not {wanted}", file=str(path), field=name)
     known = {"id", "family", "why", "options", "pipeline", "graph", "expect", "query", "plan"}
     return Case(
         id=str(document["id"]),

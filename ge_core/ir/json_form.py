@@ -20,6 +20,7 @@ from ge_core.ir.collector import collector_paused
 from ge_core.ir.desc import TensorDesc
 from ge_core.ir.graph import Graph
 from ge_core.ir.json_values import decode, encode, from_base64
+from ge_core.ir.known_attrs import check_attrs
 from ge_core.ir.node import InputAnchor, Node, OutputAnchor
 from ge_core.ir.value import ConstValue
 
@@ -130,6 +131,9 @@ def _read_node(graph: Graph, entry: Mapping[str, Any], folder: Path | None) -> N
         raise GraphError(
             error.plain_message, node=name, field=error.field, near=error.near
         ) from error
+    check_attrs(name, attrs)
+    if op in ("Data", "RefData") and not isinstance(attrs.get("index", 0), int):
+        raise GraphError(f"{attrs['index']!r} is no index", node=name, field="attrs.index")
     origin = entry.get("origin")
     return graph.add_node(
         op,

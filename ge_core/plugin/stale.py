@@ -149,7 +149,7 @@ def _project(path: Path) -> dict[str, Any] | None:
     """The `[project]` table of a file, None where there is none to be read."""
     try:
         project = tomllib.loads(path.read_text(encoding="utf-8")).get("project")
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         # The folder may be gone, or being edited: no reason to distrust what is installed.
         return None
     return project if isinstance(project, dict) else None

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ge_core.errors import InputFileError
+from ge_core.errors import GraphError, InputFileError
 from ge_core.ir import (
     ConstValue,
     GraphBuilder,
@@ -160,3 +160,25 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
         save_graph_file(build.graph, path)
     assert "old" == path.read_text()
     assert [path] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("attrs", "field"),
+    [
+        ({"stream_id": "x"}, "attrs.stream_id"),
+        ({"stream_id": None}, "attrs.stream_id"),
+        ({"stream_id": True}, "attrs.stream_id"),
+        ({"stream_id": 1.5}, "attrs.stream_id"),
+        ({"stream_id": 10**20}, "attrs.stream_id"),
+        ({"_parent_node_index": "a"}, "attrs._parent_node_index"),
+        ({"rw": {"inputs": {"a": "write"}}}, "attrs.rw"),
+        ({"index": "a"}, "attrs.index"),
+        ({"": 1}, "attrs"),
+    ],
+)
+def test_attributes_that_the_kernel_reads_are_checked(attrs: dict[str, Any], field: str) -> None:
+    """One error names the node and the attribute."""
+    node = {"name": "x", "op": "Data", "attrs": attrs, "outputs": [{}]}
+    with pytest.raises(GraphError) as raised:
+        read_graph({"schema": "ge-graph/1", "name": "root", "nodes": [node]})
+    assert ("x", field) == (raised.value.node, raised.value.field)

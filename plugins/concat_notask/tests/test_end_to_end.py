@@ -104,3 +104,37 @@ def test_compiles_are_proven_and_compute_the_same(
     result = ge_core.compile(graph, level=level, target=target, objective="copies")
     assert result.proof is not None and result.proof.violations == ()
     assert [o.name for o in result.check().outputs if not o.bit_exact] == []
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        "ConcatNotaskPass,PackNotaskPass,SplitNotaskPass",
+        "PackNotaskPass,SplitNotaskPass",
+        "repeat{limit=3}(ConcatNotaskPass,SplitNotaskPass)",
+    ],
+)
+def test_a_split_behind_joins_leaves_their_operands_where_they_are(pipeline: str) -> None:
+    """In an order of a user's own, what a join without a task has placed is no part of a split."""
+    build = GraphBuilder("root")
+    made = build.op("Exp", build.data("x", (1, 128)), name="made")
+    half = made.desc.replace(shape=(1, 64), origin_shape=(1, 64))
+    split = build.node(
+        "SplitD", made, name="split", outputs=[half] * 2, attrs={"num_split": 2, "split_dim": 1}
+    )
+    first, second = split.outputs
+    shared = {"name": "cat", "shape": (1, 128), "attrs": {"concat_dim": 1}}
+    cat = build.op("ConcatD", second, first, **shared)
+    pack = build.op(
+        "Pack",
+        *(second, build.op("Relu", first, name="relu")),
+        name="pack",
+        shape=(2, 1, 64),
+        attrs={"axis": 0, "N": 2},
+    )
+    build.net_output(build.op("Exp", cat, name="a"), build.op("Exp", pack, name="b"))
+    result = ge_core.compile(build.graph, level="O4", pipeline=pipeline)
+    assert result.proof is not None
+    assert () == result.proof.violations
+    assert "VIRTUAL_READER" in {remark.code for remark in result.remarks}
+    assert result.check().ok

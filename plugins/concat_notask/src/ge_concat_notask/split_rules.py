@@ -22,7 +22,7 @@ from ge_concat_notask.pieces import piece_refusal, sum_refusal
 from ge_concat_notask.refusal import Refusal, layout_clash, refuse
 from ge_concat_notask.scene import has_unknown_shape, in_unknown_graph
 from ge_concat_notask.setting import Setting
-from ge_core.api import InputAnchor, Node, OutputAnchor
+from ge_core.api import InputAnchor, Node, OutputAnchor, is_free_join
 
 _ON_CHIP: Final = ("L1", "L2")
 _HANDS_ON: Final = ("Reshape", "TransData")
@@ -205,7 +205,8 @@ class SplitRules:
         for result in uses.results[:1]:
             yield refuse("RESULT_READER", (result, output), edge=result, at=at)
         for reader in (*uses.virtual, *uses.placing):
-            if not self.setting.is_placed(reader.node):
+            # A join without a task has said where its operands lie, be it one of ours.
+            if is_free_join(reader.node) or not self.setting.is_placed(reader.node):
                 yield refuse("VIRTUAL_READER", reader, edge=reader, reader=reader.node.name)
                 break
         for reader in uses.readers:
