@@ -75,8 +75,8 @@ IMPORT: Final = (
     ),
     Fault(
         "installs a signal handler at import",
-        at_import("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"),
-        ("changed the handler of SIGINT", "put back"),
+        at_import("import signal; signal.signal(signal.SIGTERM, lambda *_: None)"),
+        ("changed the handler of SIGTERM", "put back"),
         "warning",
         alone=True,
     ),
