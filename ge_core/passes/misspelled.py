@@ -16,7 +16,7 @@ from ge_core.passes.levels import Level, LevelRegistry
 from ge_core.passes.options import OptionDeclaration, OptionRegistry
 from ge_core.passes.ordering import resolve
 from ge_core.passes.pass_names import without_prefix
-from ge_core.passes.precedence import bound_option
+from ge_core.passes.precedence import ON_VALUES, bound_option
 from ge_core.passes.registry import PassDeclaration, PassRegistry
 from ge_core.registry import Owner
 
@@ -29,9 +29,6 @@ Two letters exchanged in a short name; another package's name is less like ours.
 
 _SAME_PASS: Final = 0.85
 """A letter or two in a long name."""
-
-_ON: Final = ("", "true")
-"""Values that switch a pass on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,5 +118,5 @@ def _order_words(declaration: PassDeclaration, passes: PassRegistry) -> Iterator
 def _can_switch(option: OptionDeclaration) -> bool:
     """Whether the option has values that switch a pass on."""
     if option.type == "choice":
-        return not frozenset(_ON).isdisjoint(option.choices)
+        return not frozenset(ON_VALUES).isdisjoint(option.choices)
     return option.type in ("switch", "text")

@@ -17,6 +17,7 @@ from ge_core.errors import PluginError, UsageError
 from ge_core.passes.fusion_switch import SwitchFile
 from ge_core.passes.levels import Level, LevelRegistry, WorkingLevel
 from ge_core.passes.options import OptionRegistry, OptionValue, OptionValues
+from ge_core.passes.ordering import resolve
 from ge_core.passes.registry import PassDeclaration, PassRegistry
 from ge_core.passes.sources import ARGUMENTS as ARGUMENTS
 from ge_core.passes.sources import DISABLE as DISABLE
@@ -43,6 +44,9 @@ RULES: Final[Mapping[str, str]] = {
     "level extends.",
 }
 """The rules by the names that `ge passes why` prints, strongest first."""
+
+ON_VALUES: Final = ("", "true")
+"""Values of a switch option that switch a pass on."""
 
 SOURCE_RULES: Final = tuple(RULES)[:4]
 """The rules that each source goes through before the next source is asked."""
@@ -205,7 +209,7 @@ class Settings:
             if value is not None:
                 source = self.values.source(name) or ""
                 because.append(Because(source, "switch option", f"{name}={value}"))
-                return value in ("", "true")
+                return value in ON_VALUES
         absent = " and ".join(declaration.switch)
         are = "is" if len(declaration.switch) == 1 else "are"
         because.append(Because("level", "switch option", f"{absent} {are} absent"))
@@ -224,10 +228,7 @@ class Settings:
 
 def bound_option(name: str, declaration: PassDeclaration, options: OptionRegistry) -> str | None:
     """The option that a pass is bound to: as written, else with its author's prefix."""
-    if name in options:
-        return name
-    full = declaration.owner.full(name)
-    return full if full in options else None
+    return resolve(name, declaration.owner, options)
 
 
 def undeclared_switches(

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from scripts.doc_snippets import DOCUMENTS, blocks
-
 ROOT = Path(__file__).resolve().parents[2]
 ERROR = re.compile(r"^(.*?):(\d+): error: .*\[([a-z-]+)\]$", re.MULTILINE)
 LOOSE = ("--allow-untyped-defs", "--check-untyped-defs", "--allow-untyped-calls")
@@ -42,21 +40,6 @@ def test_a_plugin_with_annotations_throughout(cache: Path) -> None:
         if (found := MARK.search(line))
     ]
     assert marks == checked(cache, str(path))
-
-
-def test_what_the_documentation_shows(cache: Path, tmp_path: Path) -> None:
-    """Every block of Python of README and docs/ calls what exists, with what it takes."""
-    files: list[str] = []
-    for document in DOCUMENTS:
-        text = document.read_text(encoding="utf-8")
-        for block in blocks(text):
-            if block.language == "python":
-                path = tmp_path / f"{document.stem.replace('-', '_').lower()}_{block.line}.py"
-                path.write_text(block.text, encoding="utf-8")
-                files.append(str(path))
-    # Blocks of one document go on with names of those before.
-    allowed = ("name-defined", "import-not-found")
-    assert [] == [found for found in checked(cache, *LOOSE, *files) if found[2] not in allowed]
 
 
 @pytest.mark.parametrize("folder", ["examples/vendor_acme", "tests/downstream/vendor_acme_v1"])

@@ -9,10 +9,10 @@ from ge_concat_notask.join_rules import PHONY, JoinRules
 from ge_concat_notask.marks import is_marked, mark_join, unmark
 from ge_concat_notask.peak import Listing, early_bytes
 from ge_concat_notask.pieces import total_bytes
-from ge_concat_notask.refusal import COMMON_CODES, JOIN_CODES, Refusal, the_one_edge
+from ge_concat_notask.refusal import COMMON_CODES, JOIN_CODES, say, the_one_edge
 from ge_concat_notask.scene import scene_refusal
 from ge_concat_notask.setting import Setting
-from ge_core.api import Graph, GraphPass, InputAnchor, Node, PassContext
+from ge_core.api import Graph, GraphPass, Node, PassContext
 
 
 class JoinPass(GraphPass, codes=COMMON_CODES | JOIN_CODES):
@@ -43,7 +43,7 @@ class JoinPass(GraphPass, codes=COMMON_CODES | JOIN_CODES):
             elif node.op not in (*self.targets, PHONY):
                 ctx.missed(node, "OP_TYPE", bytes=_bytes(node), op=node.op)
             elif scene is not None:
-                _say(ctx, node, scene, None)
+                say(ctx, node, scene, None, _bytes(node))
             else:
                 self._judge(self.rules(node, setting), graph, ctx, listing)
 
@@ -57,7 +57,7 @@ class JoinPass(GraphPass, codes=COMMON_CODES | JOIN_CODES):
         first = next(refusals, None)
         if first is not None:
             alone = len(rules.operands) == 1
-            _say(ctx, node, first, None if alone else the_one_edge(first, refusals))
+            say(ctx, node, first, None if alone else the_one_edge(first, refusals), _bytes(node))
             return
         if setting.places is None:
             setting.memory.marked_join(rules.roots)
@@ -70,17 +70,6 @@ class JoinPass(GraphPass, codes=COMMON_CODES | JOIN_CODES):
         early = early_bytes(rules.roots, listing)
         if early:
             ctx.analysis(node, "RESERVES_EARLY", bytes=early, bytes_early=early)
-
-
-def _say(ctx: PassContext, node: Node, refusal: Refusal, edge: InputAnchor | None) -> None:
-    ctx.missed(
-        node,
-        refusal.code,
-        blame=refusal.blame,
-        bytes=_bytes(node),
-        hint=None if edge is None else {"edge": f"{edge.source!r} -> {edge!r}"},
-        **refusal.fields,
-    )
 
 
 def _bytes(node: Node) -> int | None:

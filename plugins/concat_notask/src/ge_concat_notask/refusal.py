@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from ge_core.api import Anchor, InputAnchor, Node, OutputAnchor
+from ge_core.api import Anchor, InputAnchor, Node, OutputAnchor, PassContext
 
 if TYPE_CHECKING:
     from ge_concat_notask.setting import Setting
@@ -104,6 +104,25 @@ def refuse(
     if isinstance(blame, (Node, InputAnchor, OutputAnchor)):
         blame = (blame,)
     return Refusal(code, tuple(blame), edge, fields)
+
+
+def say(
+    ctx: PassContext, node: Node, refusal: Refusal, edge: InputAnchor | None, lost: int | None
+) -> None:
+    """Tell why a node keeps its task.
+
+    Args:
+        edge: where one copy would remove the obstacle.
+        lost: the bytes that the node copies; None where nobody knows.
+    """
+    ctx.missed(
+        node,
+        refusal.code,
+        blame=refusal.blame,
+        bytes=lost,
+        hint=None if edge is None else {"edge": f"{edge.source!r} -> {edge!r}"},
+        **refusal.fields,
+    )
 
 
 def the_one_edge(first: Refusal, others: Iterator[Refusal]) -> InputAnchor | None:

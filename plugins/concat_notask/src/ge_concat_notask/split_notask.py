@@ -12,11 +12,11 @@ from functools import partial
 from ge_concat_notask.marks import is_marked, mark_split, unmark
 from ge_concat_notask.peak import Listing, late_bytes
 from ge_concat_notask.pieces import total_bytes
-from ge_concat_notask.refusal import COMMON_CODES, SPLIT_CODES, Refusal, refuse, the_one_edge
+from ge_concat_notask.refusal import COMMON_CODES, SPLIT_CODES, refuse, say, the_one_edge
 from ge_concat_notask.scene import scene_refusal
 from ge_concat_notask.setting import Setting
 from ge_concat_notask.split_rules import PHONY, SplitRules
-from ge_core.api import Graph, GraphPass, InputAnchor, Node, PassContext
+from ge_core.api import Graph, GraphPass, Node, PassContext
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,16 @@ class SplitNotaskPass(GraphPass, codes=COMMON_CODES | SPLIT_CODES):
                 ctx.applied(node, "MARKED_BEFORE")
                 continue
             if node.op not in (*_TARGETS, PHONY):
-                _say(ctx, node, refuse("OP_TYPE", op=node.op), None)
+                say(ctx, node, refuse("OP_TYPE", op=node.op), None, _bytes(node))
                 continue
             if scene is not None:
-                _say(ctx, node, scene, None)
+                say(ctx, node, scene, None, _bytes(node))
                 continue
             refusals = SplitRules(node, setting).refusals()
             first = next(refusals, None)
             if first is not None:
                 edge = the_one_edge(first, refusals)
-                _say(ctx, node, first, None if edge in node.inputs else edge)
+                say(ctx, node, first, None if edge in node.inputs else edge, _bytes(node))
                 continue
             mark_split(graph, node)
             setting.settle_layout([*node.inputs[:1], *node.outputs])
@@ -70,17 +70,6 @@ class SplitNotaskPass(GraphPass, codes=COMMON_CODES | SPLIT_CODES):
 
 
 _TARGETS = ("SplitD", "SplitVD")
-
-
-def _say(ctx: PassContext, node: Node, refusal: Refusal, edge: InputAnchor | None) -> None:
-    ctx.missed(
-        node,
-        refusal.code,
-        blame=refusal.blame,
-        bytes=_bytes(node),
-        hint=None if edge is None else {"edge": f"{edge.source!r} -> {edge!r}"},
-        **refusal.fields,
-    )
 
 
 def _bytes(node: Node) -> int | None:
