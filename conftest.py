@@ -6,6 +6,8 @@ notes the codes it sees, and a run of the whole suite fails where one was never 
 
 import functools
 import os
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -35,6 +37,24 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "soak" if SOAK else "ci"))
+
+
+@pytest.fixture(autouse=True)
+def _nothing_imported_stays(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Forget modules that a test wrote into its folder: the next test's may have the same name."""
+    if "tmp_path" not in request.fixturenames:
+        yield
+        return
+    folder, path, before = (
+        str(request.getfixturevalue("tmp_path")),
+        list(sys.path),
+        set(sys.modules),
+    )
+    yield
+    sys.path[:] = path
+    for name in sorted(set(sys.modules) - before):
+        if str(getattr(sys.modules[name], "__file__", None)).startswith(folder):
+            del sys.modules[name]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
