@@ -14,6 +14,9 @@ ROOT = Path(__file__).resolve().parents[1]
 MEMBERS = sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml"))
 CODE_MEMBERS = [member for member in MEMBERS if member.name != "all"]
 
+BUILT = frozenset({"__pycache__", "_build", "build", "dist", "htmlcov"})
+"""Folders that builds and tools leave behind, as in .gitignore."""
+
 MOST_LINES = 800
 MEDIAN_LINES = 120
 
@@ -64,18 +67,29 @@ def modules() -> list[Path]:
     return sorted(path for package in packages() for path in package.rglob("*.py"))
 
 
-def text_files() -> Iterator[tuple[Path, str]]:
-    """The files of the repository that are text, as git lists them."""
+def files() -> list[Path]:
+    """The files of the repository as git lists them; without git, what isn't built or hidden."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
         capture_output=True,
         check=False,
     )
-    if listed.returncode:
-        pytest.skip("not a git checkout")
-    for name in filter(None, listed.stdout.decode().split("\0")):
-        path = ROOT / name
+    if listed.returncode == 0:
+        return [ROOT / name for name in filter(None, listed.stdout.decode().split("\0"))]
+    return sorted(path for path in ROOT.rglob("*") if not _is_built(path.relative_to(ROOT)))
+
+
+def _is_built(path: Path) -> bool:
+    return any(
+        part in BUILT or part.endswith(".egg-info") or (part.startswith(".") and part != ".ci")
+        for part in path.parts
+    )
+
+
+def text_files() -> Iterator[tuple[Path, str]]:
+    """The files of the repository that are text."""
+    for path in files():
         if path.suffix in {".onnx", ".npz", ".npy", ".png"} or not path.is_file():
             continue
         try:

@@ -24,14 +24,11 @@ from ge_core.proof import verify_compile
 from ge_core.session.front import compile as compile_graph
 from ge_core.tasks import Task, TaskList, generate_tasks
 from ge_core.testing import GraphKnobs, random_graph
-
-runtime = pytest.importorskip("ge_runtime")
-
-from ge_runtime.compare import compare, differing_reads  # noqa: E402  (after the skip)
-from ge_runtime.defaults import default_kernels  # noqa: E402
-from ge_runtime.linear import execute_linearisation, random_linearisations  # noqa: E402
-from ge_runtime.reference import run_reference  # noqa: E402
-from ge_runtime.sources import make_feeds  # noqa: E402
+from ge_runtime.compare import compare, differing_reads
+from ge_runtime.defaults import default_kernels
+from ge_runtime.linear import execute_linearisation, random_linearisations
+from ge_runtime.reference import run_reference
+from ge_runtime.sources import make_feeds
 
 KERNELS = default_kernels()
 ORDERS = 6

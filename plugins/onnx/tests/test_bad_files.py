@@ -457,7 +457,7 @@ def test_names_that_are_not_text(tmp_path: Path) -> None:
     assert "is not UTF-8" in refuse(tmp_path / "m.onnx", data).plain_message
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a POSIX system")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are files on POSIX systems only")
 def test_a_pipe_is_no_data_file(tmp_path: Path) -> None:
     """External data in something that is no regular file is refused, not waited for."""
     os.mkfifo(tmp_path / "pipe")
