@@ -7,7 +7,7 @@ from ge_core.analysis.liveness import Life, Liveness
 from ge_core.analysis.nesting import containers, inner_graphs, lift_both, lifted
 from ge_core.analysis.order import Order
 from ge_core.analysis.pieces import Piece, is_free_join, is_free_split, join_pieces, split_pieces
-from ge_core.analysis.sharing import first_writer, may_share
+from ge_core.analysis.sharing import Sharing
 from ge_core.analysis.toporder import TopoOrder, listed_order
 from ge_core.analysis.trace import (
     ANY_OP,
@@ -47,9 +47,8 @@ __all__ = [
     "InputKind",
     "OutputKind",
     "Recorded",
+    "Sharing",
     "combined",
-    "first_writer",
-    "may_share",
     # where a value comes from
     "ANY_OP",
     "Origin",

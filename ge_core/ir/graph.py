@@ -14,7 +14,7 @@ from typing import Any
 
 from ge_core.errors import GraphError
 from ge_core.ir.desc import TensorDesc
-from ge_core.ir.journal import Journal, ReadOnly, Transaction
+from ge_core.ir.journal import Bypass, Journal, ReadOnly, Transaction
 from ge_core.ir.node import InputAnchor, Node, OutputAnchor
 from ge_core.ir.value import ConstValue
 
@@ -322,6 +322,7 @@ class Graph:
         feed = node.inputs[input].source
         if feed is None:
             raise GraphError("its input is not connected", node=node.name)
+        version = self.root.version
         before = _unique([*node.in_nodes, *node.control_inputs])
         after = _unique([*node.out_nodes, *node.control_outputs])
         readers = tuple(node.outputs[output].readers)
@@ -331,6 +332,8 @@ class Graph:
             self.connect(feed, reader)
         self._order_all(node, before, after, feed)
         self.remove(node)
+        step = Bypass(version, self.root.version, node, feed, node.outputs[output])
+        self.journal.bypasses.append(step)
 
     def _order_all(
         self, node: Node, before: list[Node], after: list[Node], feed: OutputAnchor

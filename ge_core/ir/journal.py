@@ -4,16 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ge_core.ir.node import Node, OutputAnchor
+
+
+class Bypass(NamedTuple):
+    """One `Graph.bypass`: what an analysis that keeps up needs to know of it.
+
+    Attributes:
+        before, after: the root's version around it; where they don't follow upon one another, there
+            were other edits, or it was taken back.
+        node: the node that is gone; source: what its readers read now instead of `output`.
+    """
+
+    before: int
+    after: int
+    node: Node
+    source: OutputAnchor
+    output: OutputAnchor
 
 
 class Journal:
     """Undo steps of the open transactions; recording costs nothing while none is open."""
 
-    __slots__ = ("_depth", "_undo", "locks", "rollbacks")
+    __slots__ = ("_depth", "_undo", "bypasses", "locks", "rollbacks")
 
     def __init__(self) -> None:
         self.locks = 0
         """How many callers have asked that nobody edits."""
+        self.bypasses: list[Bypass] = []
+        """All that the graph has seen, those taken back included: what analyses keep up by."""
         self.rollbacks = 0
         """How often edits were taken back: what was computed from them is stale."""
         self._undo: list[Callable[[], object]] = []

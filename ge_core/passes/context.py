@@ -12,10 +12,9 @@ from ge_core.analysis import (
     Effects,
     Order,
     Scheme,
+    Sharing,
     SourceTracer,
     Trace,
-    first_writer,
-    may_share,
 )
 from ge_core.errors import PassError, near_matches
 from ge_core.foreign import brief, shortened
@@ -162,7 +161,7 @@ class PassContext:
         `ctx.aliases` takes for that memory: an input that is written or destroyed, or an output
         that says by name that it is a variable's.
         """
-        return first_writer(output, self._memory(), self.effects)
+        return self._sharing.first_writer(output)
 
     def may_share(self, output: OutputAnchor, source: OutputAnchor) -> bool:
         """Whether the readers of `output` may read `source`, which has the same contents, instead.
@@ -170,21 +169,12 @@ class PassContext:
         Yes where nobody writes the memory of either, or both are one memory already. No also
         where it would be safe in the order in which writers and readers run: `ctx.order` tells.
         """
-        return may_share(output, source, self._memory(), self.effects)
+        return self._sharing.may_share(output, source)
 
-    def _memory(self) -> AliasClasses:
-        """What is one memory. Where the pass doesn't keep it right, made anew after each edit.
-
-        Without anchor types, which nobody asks it for and which are most of the work.
-        """
+    @property
+    def _sharing(self) -> Sharing:
         env = self.environment
-        if env.analyses.is_preserved("aliases"):
-            return self.aliases
-
-        def make() -> AliasClasses:
-            return AliasClasses(env.root, env.ops, Scheme.MEMORY)
-
-        return env.analyses.get("memory", make)  # type: ignore[no-any-return]  # the cache holds anything
+        return env.analyses.get_lasting("sharing", lambda: Sharing(env.root, env.ops))  # type: ignore[no-any-return]  # the cache holds anything
 
     def cached(self, name: str, make: Callable[[], Any]) -> Any:
         """An analysis of one's own on the root graph: made by `make`, and again after edits.

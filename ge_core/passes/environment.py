@@ -49,10 +49,6 @@ class AnalysisCache:
         self._dropped_by_rollback(name)
         return made
 
-    def is_preserved(self, name: str) -> bool:
-        """Whether the running pass promises to keep the analysis right."""
-        return name in self._preserved
-
     def get_lasting(self, name: str, make: Callable[[], Any]) -> Any:
         """An analysis that notices edits by itself: made once per compile."""
         if name not in self._lasting:

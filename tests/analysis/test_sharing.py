@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from ge_core.analysis import AliasClasses, Effects, first_writer, may_share
-from ge_core.ir import GraphBuilder, OutputAnchor, TensorDesc
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ge_core.analysis import Effects, Sharing
+from ge_core.ir import Graph, GraphBuilder, Node, OutputAnchor, TensorDesc
 from ge_core.ops import OpRegistry, register_builtin_ops
+from ge_core.testing import DrawnChoices, GraphKnobs, random_graph
 
 OPS = OpRegistry()
 register_builtin_ops(OPS)
@@ -13,13 +17,13 @@ FLAT = [TensorDesc.make("float32", (16,), reuse_input=0)]
 
 def writer(build: GraphBuilder, output: OutputAnchor) -> str | None:
     """The node that writes an output's memory."""
-    found = first_writer(output, AliasClasses(build.graph, OPS), Effects(OPS))
+    found = Sharing(build.graph, OPS).first_writer(output)
     return None if found is None else found.node.name
 
 
 def shares(build: GraphBuilder, output: OutputAnchor, source: OutputAnchor) -> bool:
     """`may_share` on the graph as it is."""
-    return may_share(output, source, AliasClasses(build.graph, OPS), Effects(OPS))
+    return Sharing(build.graph, OPS).may_share(output, source)
 
 
 def store(build: GraphBuilder, into: OutputAnchor) -> None:
@@ -92,3 +96,67 @@ def test_an_output_that_is_a_variable_by_name_is_written() -> None:
     x = build.data("x", (16,))
     build.op("Relu", x, name="update", outputs=FLAT, attrs={"ref_var_src_var_name": "v"})
     assert "update" == writer(build, variable)
+
+
+# ---- after edits -----------------------------------------------------------------------------
+
+
+def copies(graph: Graph) -> list[Node]:
+    """Nodes that may be bypassed, writers too: one input, one output, no part in control flow."""
+    return [
+        node
+        for node in graph.all_nodes()
+        if not node.subgraphs
+        and node.op != "Data"
+        and len(node.inputs) == len(node.outputs) == 1
+        and node.inputs[0].source is not None
+    ]
+
+
+@given(data=st.data())
+def test_after_bypasses_it_answers_as_if_made_anew(data: st.DataObject) -> None:
+    """Whatever is bypassed, taken back or edited otherwise in between."""
+    graph = random_graph(DrawnChoices(data.draw), GraphKnobs(nodes=14, moves=40))
+    kept = Sharing(graph, OPS)
+    for _ in range(data.draw(st.integers(1, 6))):
+        nodes = copies(graph)
+        if not nodes:
+            return
+        node = data.draw(st.sampled_from(nodes))
+        assert node.graph is not None
+        step = data.draw(st.sampled_from(["bypass", "bypass", "taken back", "other edit"]))
+        if step == "taken back":
+            with node.graph.transaction() as edits:
+                node.graph.bypass(node)
+                _ask(kept, graph)
+                edits.rollback()
+        elif step == "bypass":
+            node.graph.bypass(node)
+        else:
+            node.graph.set_attr(node, "touched", True)
+        assert _ask(Sharing(graph, OPS), graph) == _ask(kept, graph)
+
+
+def _ask(sharing: Sharing, graph: Graph) -> list[tuple[bool, bool]]:
+    return [
+        (
+            sharing.may_share(node.outputs[0], node.inputs[0].source),
+            sharing.first_writer(node.outputs[0]) is None,
+        )
+        for node in copies(graph)
+        if node.inputs[0].source is not None
+    ]
+
+
+def test_a_pass_may_ask_before_each_of_many_bypasses() -> None:
+    """The classes are made once, however many bypasses there are between the questions."""
+    build = GraphBuilder()
+    value = build.data("x", (4,))
+    for at in range(200):
+        value = build.op("Cast", build.op("Exp", value, name=f"e{at}"), name=f"c{at}")
+    build.net_output(value)
+    sharing = Sharing(build.graph, OPS)
+    for node in list(build.graph.nodes_of("Cast")):
+        assert sharing.may_share(node.outputs[0], node.inputs[0].source)
+        build.graph.bypass(node)
+    assert 1 == sharing.builds
