@@ -124,6 +124,7 @@ def _read_node(graph: Graph, entry: Mapping[str, Any], folder: Path | None) -> N
         attrs = {
             k: decode(v) for k, v in normalise.attrs(_mapping(entry.get("attrs"), "attrs")).items()
         }
+        check_attrs(attrs, op)
         value = _read_value(entry.get("value"), folder)
     except InputFileError as error:
         if error.node is not None:
@@ -131,9 +132,6 @@ def _read_node(graph: Graph, entry: Mapping[str, Any], folder: Path | None) -> N
         raise GraphError(
             error.plain_message, node=name, field=error.field, near=error.near
         ) from error
-    check_attrs(name, attrs)
-    if op in ("Data", "RefData") and not isinstance(attrs.get("index", 0), int):
-        raise GraphError(f"{attrs['index']!r} is no index", node=name, field="attrs.index")
     origin = entry.get("origin")
     return graph.add_node(
         op,
@@ -244,6 +242,7 @@ def read_desc(given: Any, *, like: InputAnchor | None = None) -> TensorDesc:
     attrs = {
         k: decode(v) for k, v in normalise.attrs(_mapping(given.get("attrs"), "attrs")).items()
     }
+    check_attrs(attrs)
     return TensorDesc.make(**facts, attrs=attrs)
 
 

@@ -1,4 +1,4 @@
-"""Attributes of nodes that the kernel reads itself: what a file may say there."""
+"""Attributes that the kernel reads itself: what a file may say there."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from ge_core.errors import GraphError
 MOST_STREAMS: Final = 1 << 31
 
 
-def check_attrs(node: str, attrs: Mapping[str, Any]) -> None:
-    """Raises `GraphError`, naming node and attribute, for a value that nobody could read."""
+def check_attrs(attrs: Mapping[str, Any], op: str = "") -> None:
+    """Raises `GraphError`, naming the attribute, for a value that nobody could read.
+
+    Args:
+        op: the type of the node that has them; empty for attributes of a tensor.
+    """
     if "" in attrs:
-        raise GraphError("an attribute without a name", node=node, field="attrs")
-    for name, (is_right, wanted) in _KNOWN.items():
+        raise GraphError("an attribute without a name", field="attrs")
+    known = _KNOWN if op not in _FEEDS else {**_KNOWN, "index": _INDEX}
+    for name, (is_right, wanted) in known.items():
         if name in attrs and not is_right(attrs[name]):
-            raise GraphError(f"{attrs[name]!r} is not {wanted}", node=node, field=f"attrs.{name}")
+            raise GraphError(f"{attrs[name]!r} is not {wanted}", field=f"attrs.{name}")
 
 
 def _is_stream(value: object) -> bool:
@@ -34,8 +39,25 @@ def _is_effects(value: object) -> bool:
     return isinstance(inputs, Mapping) and all(whole_number(str(key)) is not None for key in inputs)
 
 
-_KNOWN: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
-    "stream_id": (_is_stream, "the number of a stream"),
+def _is_numbers(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(item, int) for item in value)
+
+
+def _is_pairs(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and all(
+        isinstance(pair, (list, tuple)) and len(pair) == 2 and all(_is_index(at) for at in pair)
+        for pair in value
+    )
+
+
+_Rule = tuple[Callable[[object], bool], str]
+_FEEDS: Final = ("Data", "RefData")
+_INDEX: Final[_Rule] = (lambda value: isinstance(value, int), "the number of an input")
+_KNOWN: Final[Mapping[str, _Rule]] = {
+    "_output_inplace_ability": (_is_pairs, "a list of pairs [output, input]"),
     "_parent_node_index": (_is_index, "the index of an input or output of the caller"),
+    "_workspace_memory_no_reuse_scope": (_is_numbers, "a list of numbers"),
     "rw": (_is_effects, 'a table such as {"inputs": {"0": "write"}}'),
+    "stream_id": (_is_stream, "the number of a stream"),
+    "workspace_reuse_flag": (_is_numbers, "a list of numbers"),
 }

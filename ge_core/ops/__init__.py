@@ -1,5 +1,6 @@
 """What ops do with memory: traits, the registry, and GE's own table."""
 
+from ge_core.ops.arity import check_arity
 from ge_core.ops.builtin import register_builtin_ops
 from ge_core.ops.effects import (
     KEEPS_PLACE,
@@ -33,6 +34,7 @@ __all__ = [
     "output_parent_index",
     "parent_index",
     "ref_of",
+    "check_arity",
     "register_builtin_ops",
     "scribbled_inputs",
     "written_inputs",

@@ -9,9 +9,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from ge_core.errors import GraphError
 from ge_core.ir import Graph, clone
 from ge_core.memory import Plan
-from ge_core.ops import doubts, is_no_task
+from ge_core.ops import check_arity, doubts, is_no_task
 from ge_core.passes.environment import Environment
 from ge_core.passes.instruments import Instrument
 from ge_core.passes.manager import PassManager, RunReport, ValueChange
@@ -53,9 +54,14 @@ class Compiler:
         """Compile a graph, in place but where that raises the peak: see `keep_moves`.
 
         Raises:
+            GraphError: a node has too few inputs or outputs for its op.
             GeError: an argument can't be met, a pass failed, or a plan is impossible. A failed
                 proof is no exception: see `Result.check_proof`.
         """
+        try:
+            check_arity(graph, self.kernel.ops)
+        except GraphError as error:
+            raise error if source_path is None else error.in_file(str(source_path)) from None
 
         def attempt(graph: Graph, kept: frozenset[str]) -> _Compile:
             made = _Compile(self.kernel, graph, request, model, load_seconds, source_path, kept)

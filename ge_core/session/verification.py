@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from ge_core.errors import InputFileError
+from ge_core.errors import GraphError, InputFileError
 from ge_core.ir import load_json
 from ge_core.memory import Plan
+from ge_core.ops import check_arity
 from ge_core.proof import ProofResult, verify_compile
 from ge_core.session.files import load
 from ge_core.session.kernel import default_kernel
@@ -48,6 +49,11 @@ def verify_files(
             warn(warning)
     original = load(model, input_shapes=dict(shapes))
     graph = load(compiled)
+    for path, loaded in ((model, original), (compiled, graph)):
+        try:
+            check_arity(loaded, kernel.ops)
+        except GraphError as error:
+            raise error.in_file(str(path)) from error
     layout = _read_plan(plan)
     task_list = None if tasks is None else read_tasks(tasks)
     return verify_compile(

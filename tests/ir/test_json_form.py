@@ -174,6 +174,9 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
         ({"rw": {"inputs": {"a": "write"}}}, "attrs.rw"),
         ({"index": "a"}, "attrs.index"),
         ({"": 1}, "attrs"),
+        ({"_output_inplace_ability": [["a", 0]]}, "attrs._output_inplace_ability"),
+        ({"_workspace_memory_no_reuse_scope": {}}, "attrs._workspace_memory_no_reuse_scope"),
+        ({"workspace_reuse_flag": ["a"]}, "attrs.workspace_reuse_flag"),
     ],
 )
 def test_attributes_that_the_kernel_reads_are_checked(attrs: dict[str, Any], field: str) -> None:
