@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import cache
 
 from ge_core.ir import TensorDesc
 
@@ -18,17 +19,10 @@ def extent(desc: TensorDesc) -> int | None:
     return data if storage is None else min(data, storage)
 
 
-_KEYS: dict[int, tuple[TensorDesc, Hashable]] = {}
-
-
+# Descriptions are interned, so there are few, and none of them goes away.
+@cache
 def meaning(desc: TensorDesc | None) -> Hashable:
     """What of a description takes part in a computation: not where the tensor lies."""
     if desc is None:
         return None
-    found = _KEYS.get(id(desc))
-    if found is None or found[0] is not desc:
-        key = (desc.dtype, desc.shape, desc.format, desc.origin_shape, desc.origin_format)
-        if len(_KEYS) > 1_000_000:
-            _KEYS.clear()
-        found = _KEYS[id(desc)] = (desc, key)
-    return found[1]
+    return desc.dtype, desc.shape, desc.format, desc.origin_shape, desc.origin_format
