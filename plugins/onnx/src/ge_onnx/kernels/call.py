@@ -58,7 +58,7 @@ def call_of(node: Node) -> Call:
     version = version_of(node)
     outputs = tuple(not gone for gone in absent_outputs(node))
     attrs = {key: value for key, value in node.attrs.items() if key not in _IGNORED}
-    key = (node.op, version, outputs, _frozen(attrs))
+    key = (node.op, version, outputs, frozen(attrs))
     found = _cache.get(key)
     if found is not None:
         _cache.move_to_end(key)
@@ -71,9 +71,10 @@ def call_of(node: Node) -> Call:
     return found
 
 
-def _frozen(value: Any) -> Any:
+def frozen(value: Any) -> Any:
+    """A hashable stand-in for an attribute's value; tells 1, 1.0 and True apart."""
     if isinstance(value, dict):
-        return tuple((key, _frozen(value[key])) for key in sorted(value))
+        return tuple((key, frozen(value[key])) for key in sorted(value))
     if isinstance(value, (list, tuple)):
-        return tuple(_frozen(item) for item in value)
+        return tuple(frozen(item) for item in value)
     return (type(value), value)

@@ -14,7 +14,7 @@ from onnx import OperatorSetIdProto, TensorProto, TypeProto, checker, defs, shap
 
 from ge_core.api import InputFileError, Node, TensorDesc
 from ge_onnx import ops
-from ge_onnx.kernels.call import call_of
+from ge_onnx.kernels.call import call_of, frozen
 from ge_onnx.kernels.windows import windows_of
 from ge_onnx.messages import absent_outputs, node_message, split_facts, version_of
 from ge_onnx.proto.dtypes import NUMBERS
@@ -80,7 +80,7 @@ class SchemaTypes:
         key = (
             node.op,
             version,
-            _frozen({k: v for k, v in node.attrs.items() if k not in _NOTES}),
+            frozen({k: v for k, v in node.attrs.items() if k not in _NOTES}),
             tuple(inputs),
             tuple(None if v is None else (v.dtype.str, v.shape, v.tobytes()) for v in used),
             tuple(absent),
@@ -224,14 +224,6 @@ def _desc(found: TypeProto | None) -> TensorDesc:
     desc = UNKNOWN if found is None else type_desc(found)
     # Inference may keep the names of symbolic dimensions in a type; a description has none.
     return desc if TYPE_ATTR in desc.attrs or desc.dtype != "undefined" else UNKNOWN
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, dict):
-        return tuple((key, _frozen(value[key])) for key in sorted(value))
-    if isinstance(value, (list, tuple)):
-        return tuple(_frozen(item) for item in value)
-    return (type(value), value)
 
 
 def _one_line(error: Exception) -> str:
