@@ -121,8 +121,8 @@ def owned_driver(group: str, name: str, protocol: type) -> tuple[Any, str]:
     Raises:
         PluginError: as `driver`; also where it lacks a method of the protocol.
     """
-    made = driver(group, name)
-    owner = driver_points(group)[name][0].owner
+    point = _point(group, name)
+    made, owner = _made(point), point.owner
     wanted = [method for method in vars(protocol) if not method.startswith("_")]
     missing = [method for method in wanted if not callable(getattr(made, method, None))]
     if missing:
@@ -140,6 +140,11 @@ def driver(group: str, name: str) -> Any:
     Raises:
         PluginError: there is none, several claim the name, or it fails at import.
     """
+    return _made(_point(group, name))
+
+
+def _point(group: str, name: str) -> Found:
+    """The one entry point of that name; raises as `driver` where there isn't one."""
     points = driver_points(group)
     found = points.get(name, [])
     kind = _kind(group)
@@ -154,16 +159,21 @@ def driver(group: str, name: str) -> Any:
             near=near_matches(name, points),
             hint="`pip install graph-engine-all` brings the usual ones" if not points else None,
         )
-    owners = [point.owner for point in found]
     if len(found) > 1:
-        raise PluginError(f"{kind} {name!r} is contested: {', '.join(owners)}")
+        owners = ", ".join(point.owner for point in found)
+        raise PluginError(f"{kind} {name!r} is contested: {owners}")
+    return found[0]
+
+
+def _made(point: Found) -> Any:
     try:
-        return found[0].load()()
+        return point.load()()
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin may raise anything, SystemExit included
         raise PluginLoadError(
-            f"{kind} {name!r} failed to load: it {in_words(error)}", owner=owners[0]
+            f"{_kind(point.group)} {point.name!r} failed to load: it {in_words(error)}",
+            owner=point.owner,
         ) from error
 
 
