@@ -242,7 +242,8 @@ class _Loading:
                 refuse_answers(hook, answers)
             staged.close()
             when = "when it was merged"
-            self._check_prefixes(staged, candidate)
+            if not candidate.is_first_party:
+                self._check_prefixes(staged, candidate)
             merged = self.registries.fork()
             merged.absorb(staged, candidate.owner)
         except KeyboardInterrupt:
@@ -257,12 +258,11 @@ class _Loading:
 
     def _check_prefixes(self, staged: Registries, candidate: Candidate) -> None:
         """A name under somebody else's prefix would be registered as something else: refuse it."""
+        others = self.names - {candidate.name}
         for registry in staged.named():
             for name in registry.names():
                 prefix, dot, _ = name.partition(".")
-                if candidate.is_first_party:
-                    return
-                if dot and prefix in self.names - {candidate.name}:
+                if dot and prefix in others:
                     whose = "GE's" if prefix == "ge" else f"plugin {prefix!r}'s"
                     raise PluginError(
                         f"{registry.kind} {name!r} has {whose} prefix",
