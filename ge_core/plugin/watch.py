@@ -51,10 +51,6 @@ class LoadWatch:
                 found.insert(0, "wrote to standard output, which went to standard error")
             self.changes += [words for words in found if words not in self.changes]
 
-    def words(self) -> str:
-        """All changes in one line, empty where there are none."""
-        return "; ".join(self.changes)
-
 
 class _Noted:
     """Passes on to a stream and remembers whether anything came."""
