@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from ge_core.api import (
     Call,
     Graph,
-    Kernel,
     Node,
     Region,
     Task,
@@ -85,6 +84,8 @@ def _step(machine: Machine, call: Call, node: Node, task: Task | None, order: in
         )
         for output in node.outputs
     ]
+    # Without a kernel: that matters only if the node runs.
+    entry = None if is_call or is_move else machine.kernels.find(node.op, machine.graph.source)
     step = Step(
         node=node,
         kind=traits.kind,
@@ -96,11 +97,10 @@ def _step(machine: Machine, call: Call, node: Node, task: Task | None, order: in
         unread=unread(node, ops, writes),
         is_view=is_view,
         is_call=is_call,
-        kernel=None if is_call or is_move else _kernel(machine, node),
+        kernel=None if entry is None else machine.kernels.load(entry),
+        owner=None if entry is None or entry.owner.builtin else str(entry.owner),
         task=order,
     )
-    if step.kernel is not None:
-        step.owner = _owner(machine, node)
     layout = machine.layout
     if layout is not None and task is not None and not is_call:
         step.poison = layout.poison_before(task, node, shared)
@@ -113,18 +113,6 @@ def _step(machine: Machine, call: Call, node: Node, task: Task | None, order: in
 
 def _region(regions: tuple[Region | None, ...], at: int) -> Region | None:
     return regions[at] if at < len(regions) else None
-
-
-def _kernel(machine: Machine, node: Node) -> Kernel | None:
-    """What computes a node; None where nobody does, which matters only if it runs."""
-    entry = machine.kernels.find(node.op, machine.graph.source)
-    return None if entry is None else machine.kernels.load(entry)
-
-
-def _owner(machine: Machine, node: Node) -> str | None:
-    """Whom to name where a node's kernel answers wrongly; nobody where it is this project's."""
-    entry = machine.kernels.find(node.op, machine.graph.source)
-    return None if entry is None or entry.owner.builtin else str(entry.owner)
 
 
 def _place_deaths(frame: Frame, layout: Layout) -> None:
