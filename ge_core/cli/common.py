@@ -61,14 +61,18 @@ op_traits_option = click.option(
 )
 
 
-def compile_flags(function: F) -> F:
-    """The flags of `ge compile` that every compiling command takes."""
-    for flag in reversed(_FLAGS):
-        function = flag(function)
-    return function
+def together(*flags: Callable[[F], F]) -> Callable[[F], F]:
+    """Several flags as one decorator, in the order in which help shows them."""
+
+    def decorate(function: F) -> F:
+        for flag in reversed(flags):
+            function = flag(function)
+        return function
+
+    return decorate
 
 
-_FLAGS = (
+compile_flags = together(
     click.option("-O", "--level", default=None, help="Optimisation level, O3 by default."),
     click.option(
         "--input-shape",
@@ -99,6 +103,7 @@ _FLAGS = (
         "--verify-each", is_flag=True, help="Check the graph's structure after each pass."
     ),
 )
+"""The flags of `ge compile` that every compiling command takes."""
 
 output_format = click.option(
     "--format",

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from ge_core.cli.common import together
 
+if TYPE_CHECKING:
     from ge_core.passes.instruments import Instrument
 
-F = TypeVar("F", bound="Callable[..., Any]")
-
-_FLAGS = (
+watching_flags = together(
     click.option(
         "--dump-ir",
         type=click.Path(file_okay=False, path_type=Path),
@@ -32,13 +30,7 @@ _FLAGS = (
         help="Check that passes edit as they must, and keep what they promise of analyses.",
     ),
 )
-
-
-def watching_flags(function: F) -> F:
-    """Dumps, times and audits of a compile."""
-    for flag in reversed(_FLAGS):
-        function = flag(function)
-    return function
+"""Dumps, times and audits of a compile."""
 
 
 def instruments(flags: Mapping[str, Any], *, strict: bool) -> list[Instrument]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
@@ -13,26 +12,19 @@ from ge_core.cli.common import (
     output_format,
     print_json,
     settings_of,
+    together,
     warn,
 )
 from ge_core.cli.listing import registries
 from ge_core.cli.tables import show
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-_FLAGS = (
+_planning_flags = together(
     click.option("-O", "--level", help="The level, where the pipeline is none itself."),
     click.option("--set", "settings", type=SettingParam(), multiple=True, help="Set an option."),
     click.option("--enable", multiple=True, metavar="PASS", help="Switch a pass on."),
     click.option("--disable", multiple=True, metavar="PASS", help="Switch a pass off."),
     click.option("--target", help="The device, which may bring a pipeline."),
 )
-
-
-def _planning_flags(function: F) -> F:
-    for flag in reversed(_FLAGS):
-        function = flag(function)
-    return function
 
 
 @click.command("pipelines")
