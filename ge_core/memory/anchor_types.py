@@ -53,6 +53,14 @@ class AnchorTypeRegistry(Registry[AnchorType]):
 
     kind = "anchor type"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._in_order: tuple[AnchorType, ...] | None = None
+
+    def _put(self, entry: Entry[AnchorType]) -> None:
+        super()._put(entry)
+        self._in_order = None
+
     def add(self, name: str, marks: Marker, *, about: str = "") -> None:
         """Declare a type: `types.add("PINNED_BANK", marks=lambda anchor: ...)`.
 
@@ -68,8 +76,11 @@ class AnchorTypeRegistry(Registry[AnchorType]):
 
     def of(self, anchor: Anchor) -> list[str]:
         """Names of the types an anchor has, in the order of names; markers may only look."""
-        graph = anchor.node.graph
+        kinds, graph = self._in_order, anchor.node.graph
+        if kinds is None:
+            # Asked about every anchor of a graph: not sorted each time.
+            kinds = self._in_order = tuple(self)
         if graph is None:
-            return [kind.name for kind in self if kind(anchor)]
+            return [kind.name for kind in kinds if kind(anchor)]
         with graph.read_only():
-            return [kind.name for kind in self if kind(anchor)]
+            return [kind.name for kind in kinds if kind(anchor)]
