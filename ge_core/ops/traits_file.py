@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from ge_core.ops.registry import OpRegistry
-
-SCHEMA = "ge-op-traits/1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +89,19 @@ class _Reader:
         self._shown = shown
 
     def read(self, document: Mapping[str, Any]) -> list[Statement]:
+        # When needed: pydantic is not light.
         from pydantic import ValidationError
 
-        file_model, op_model = _models()
+        from ge_core.ops.traits_model import OpTable, TraitsFile
+
         tables = document.get("op", [])
-        self._check_keys(document, file_model, ())
+        self._check_keys(document, TraitsFile, ())
         if isinstance(tables, list):
             for at, table in enumerate(tables):
                 if isinstance(table, dict):
-                    self._check_keys(table, op_model, ("op", at))
+                    self._check_keys(table, OpTable, ("op", at))
         try:
-            found: Any = file_model.model_validate(_with_dashes(document))
+            found: Any = TraitsFile.model_validate(_with_dashes(document))
         except ValidationError as error:
             raise self._invalid(error.errors(include_url=False)[0]) from error
         return [self._statement(at, table) for at, table in enumerate(found.op)]
@@ -210,11 +209,3 @@ def _with_dashes(value: Any) -> Any:
 
 def _frozen(value: Any) -> Any:
     return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
-
-
-@cache
-def _models() -> tuple[type[BaseModel], type[BaseModel]]:
-    """The models of the file and of one op; made when needed, as pydantic is not light."""
-    from ge_core.ops import traits_model
-
-    return traits_model.TraitsFile, traits_model.OpTable
