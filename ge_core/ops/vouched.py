@@ -21,8 +21,10 @@ def doubts(graph: Graph, ops: OpRegistry) -> list[str]:
         return []
     found: list[str] = []
     seen: set[str] = set()
+    used: set[str] = set()
     unknown: set[str] = set()
     for node in graph.root.all_nodes():
+        used.add(node.op)
         traits = ops.traits(node)
         if traits.vouched and node.op not in seen:
             missing = next(_missing_ports(node, traits), None)
@@ -31,7 +33,6 @@ def doubts(graph: Graph, ops: OpRegistry) -> list[str]:
                 found.append(f"{traits.owner}: node {node.name!r} ({node.op}) has no {missing}")
         elif not traits.known:
             unknown.add(node.op)
-    used = {node.op for node in graph.root.all_nodes()}
     for op in sorted(vouched.keys() - used):
         near = near_matches(op, unknown, count=1)
         if near:
