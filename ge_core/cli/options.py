@@ -53,7 +53,7 @@ def options_command(
         and (entry is None or option.visible_at(entry))
         and section in (None, option.category)
     ]
-    rows = [facts_of(option, found.passes) for option in options]
+    rows = [facts_of(option, found) for option in options]
     for row, option in zip(rows, options, strict=True):
         row["shown"] = option.name if entry is None else option.shown_at(entry)
         if form == "human" and row["defaults"]:
@@ -78,8 +78,9 @@ def _section(wanted: str, options: Iterable[OptionDeclaration]) -> str:
     return section
 
 
-def facts_of(option: OptionDeclaration, passes: Iterable[PassDeclaration]) -> dict[str, Any]:
+def facts_of(option: OptionDeclaration, found: Any) -> dict[str, Any]:
     """What a listing says of one option."""
+    from ge_core.passes.switches import bound_passes
     from ge_core.passes.visibility import ge_section
 
     by_level = option.default if not isinstance(option.default, (str, type(None))) else None
@@ -96,13 +97,9 @@ def facts_of(option: OptionDeclaration, passes: Iterable[PassDeclaration]) -> di
         visibility=str(option.visibility),
         entry_points=[str(entry) for entry in option.entry_points],
         show_names={str(entry): name for entry, name in option.show_names.items()},
-        binds=[d.name for d in passes if _binds(d, option.name)],
+        binds=[d.name for d in bound_passes(option.name, found.passes, found.options)],
         help=option.help,
     )
-
-
-def _binds(declaration: PassDeclaration, option: str) -> bool:
-    return any(option in (name, declaration.owner.full(name)) for name in declaration.switch)
 
 
 @options_command.command("show")
@@ -131,7 +128,7 @@ def _facts(kernel: Any, written: str) -> dict[str, Any]:
     option = names.option_name(written)
     if option is not None:
         declaration = found.options.get(option)
-        facts = {"kind": "option", **facts_of(declaration, found.passes)}
+        facts = {"kind": "option", **facts_of(declaration, found)}
         facts["at_levels"] = _at_levels(declaration, found.pipelines.levels)
         facts["value"] = schedule.options.get(option)
         facts["source"] = schedule.options.source(option)
@@ -164,7 +161,7 @@ def _levels(levels: Any) -> list[str]:
 
 def _of_pass(schedule: Any, found: Any, name: str) -> dict[str, Any]:
     """A pass's own name is an option: on or off."""
-    from ge_core.passes.precedence import bound_option
+    from ge_core.passes.precedence import ON_VALUES, bound_option
 
     declaration = found.passes.get(name)
     decision = schedule.decisions[name]
@@ -176,7 +173,7 @@ def _of_pass(schedule: Any, found: Any, name: str) -> dict[str, Any]:
         if bound:
             options = [found.options.get(one) for one in reversed(bound) if one in found.options]
             values = [option.default_at(working) for option in options]
-            on = next((value for value in values if value is not None), None) in ("", "true")
+            on = next((value for value in values if value is not None), None) in ON_VALUES
         else:
             on = working.among(declaration.levels) is not None
         at_levels[level] = "on" if on else "off"

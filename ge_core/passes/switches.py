@@ -12,9 +12,10 @@ from typing import Final
 
 from ge_core.errors import GeError, UnknownNameError, near_matches
 from ge_core.passes.options import OptionRegistry
+from ge_core.passes.ordering import resolve
 from ge_core.passes.pass_names import unknown_pass, without_prefix
 from ge_core.passes.pass_options import describe_options
-from ge_core.passes.registry import PassRegistry
+from ge_core.passes.registry import PassDeclaration, PassRegistry
 from ge_core.registry import Owner
 
 GE_MARKER: Final = "forbidden_close_pass"
@@ -31,6 +32,13 @@ GE_DISABLES: Final = (
 def is_marker(text: str) -> bool:
     """Whether a switch text is GE's marker and nothing else."""
     return text in (f"{GE_MARKER}:on", f"{GE_MARKER}:off")
+
+
+def bound_passes(
+    option: str, passes: PassRegistry, options: OptionRegistry
+) -> list[PassDeclaration]:
+    """The passes that an option switches."""
+    return [d for d in passes if any(resolve(n, d.owner, options) == option for n in d.switch)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +156,9 @@ class NameReader:
             near = () if not name or name in self.passes else self.no_pass(name).near
             hint = "separate the passes with ';'" if "," in token else None
             return Switch(token, name, None, f"{token!r} is not Pass:on or Pass:off", hint, near)
-        if self.option_name(name) is not None:
-            bound = [d.name for d in self.passes if name in d.switch]
+        option = self.option_name(name)
+        if option is not None:
+            bound = [d.name for d in bound_passes(option, self.passes, self.options)]
             hint = f"it is set by its own name: {name}={'true' if value == 'on' else 'false'}"
             if bound:
                 hint += f"; passes bound to it: {', '.join(bound)}"

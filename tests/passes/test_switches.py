@@ -182,3 +182,20 @@ def test_switches_are_separated_by_semicolons() -> None:
     with pytest.raises(OptionError) as raised:
         settled({SWITCH: "A:on,A:off"})
     assert "separate the passes with ';'" in str(raised.value.hint)
+
+
+def test_an_option_in_a_switch_text_names_the_passes_that_it_switches() -> None:
+    """Those too whose author left out the prefix of an option of theirs."""
+    acme = Owner("acme", "acme-ge", "1.0")
+    options, passes = OptionRegistry(), PassRegistry()
+    register_builtin_options(options)
+    declared, staged = OptionRegistry(), PassRegistry()
+    declared.add("fold", type="switch", help="Fold.")
+    staged.add(Nothing, name="Short", levels=(), stage="PREPARE", switch="fold")
+    staged.add(Nothing, name="Full", levels=(), stage="PREPARE", switch="acme.fold")
+    options.absorb(declared, acme)
+    passes.absorb(staged, acme)
+    (said,) = NameReader(options, passes).switches("acme.fold:on")
+    assert said.hint == (
+        "it is set by its own name: acme.fold=true; passes bound to it: acme.Full, acme.Short"
+    )
