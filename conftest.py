@@ -57,6 +57,15 @@ def _nothing_imported_stays(request: pytest.FixtureRequest) -> Iterator[None]:
             del sys.modules[name]
 
 
+@pytest.fixture(autouse=True)
+def _logs_as_found() -> Iterator[None]:
+    """Undo what a command run inside a test has set up for logs: the next test's are its own."""
+    yield
+    structlog: Any = sys.modules.get("structlog")
+    if structlog is not None:
+        structlog.reset_defaults()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests marked `soak` unless GE_SOAK=1."""
     if SOAK:

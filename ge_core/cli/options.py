@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -190,26 +190,21 @@ def _of_pass(schedule: Any, found: Any, name: str) -> dict[str, Any]:
 
 
 def _of_field(schedule: Any, declaration: PassDeclaration, field: str) -> dict[str, Any]:
-    from ge_core.errors import UnknownNameError, near_matches
-    from ge_core.passes.pass_options import describe_options, write_value
+    from ge_core.passes.pass_options import changed_options, describe_options, no_such_option
 
     described = {option.name: option for option in describe_options(declaration)}
     if field not in described:
-        raise UnknownNameError(
-            f"pass {declaration.name!r} has no option {field!r}",
-            near=near_matches(field, described),
-            owner=str(declaration.owner),
-            hint="its options: " + (", ".join(described) or "none"),
-        )
+        raise no_such_option(declaration, field, described)
     option = described[field]
-    steps = [step for step in schedule.passes if step.name == declaration.name]
-    given = steps[0].options.get(field) if steps and field in steps[0].options else None
+    given: Mapping[str, Any] = next(
+        (s.options for s in schedule.passes if s.name == declaration.name), {}
+    )
     return {
         "kind": "pass option",
         **owned(f"{declaration.name}.{field}", declaration.owner),
         "type": option.type,
         "default": option.default,
-        "value": option.default if given is None else write_value(given),
+        "value": changed_options(declaration, given).get(field, option.default),
         "help": option.help,
     }
 

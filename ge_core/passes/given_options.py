@@ -8,9 +8,7 @@ from ge_core.errors import GeError, hint_lines
 from ge_core.passes.pass_options import read_options
 from ge_core.passes.precedence import Decision, Settings
 from ge_core.passes.registry import PassDeclaration
-from ge_core.passes.sources import LEVEL, PIPELINE, STRENGTH
-
-_PIPELINE = STRENGTH.index(PIPELINE)
+from ge_core.passes.sources import LEVEL, PIPELINE_RANK
 
 
 def unread_options(
@@ -33,10 +31,12 @@ def unread_options(
             except GeError as error:
                 error.hint = hint_lines(f"given by: {given.given}", error.hint)
                 raise
-            if given.rank == _PIPELINE and not _in_vain(settings, decisions[name]):
+            if given.rank == PIPELINE_RANK and not _in_vain(settings, decisions[name]):
                 continue
             if not decisions[name].runs:
-                source = given.given or given.source if given.rank == _PIPELINE else given.source
+                source = (
+                    given.given or given.source if given.rank == PIPELINE_RANK else given.source
+                )
                 yield f"option {name}.{option} is set ({source}), and {name} does not run"
 
 
@@ -52,5 +52,5 @@ def unused_changes(
 def _in_vain(settings: Settings, decision: Decision) -> bool:
     """Whether what a pipeline says of a pass says nothing at the pipeline's own level."""
     level = settings.values.values.get(LEVEL)
-    own = level is not None and level.rank == _PIPELINE
+    own = level is not None and level.rank == PIPELINE_RANK
     return own and not decision.runs and decision.rank is None

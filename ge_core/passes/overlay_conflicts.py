@@ -12,9 +12,8 @@ from itertools import combinations
 
 from ge_core.errors import GeError, InputFileError, UsageError
 from ge_core.passes.overlays import Change, Overlay, RepeatChange, StageChange
+from ge_core.passes.sources import LEVEL, SWITCH
 
-_LEVEL = "ge.oo.level"
-_SWITCH = "ge.optimizationSwitch"
 _VALUES = {"on": "on", "true": "on", "off": "off", "false": "off"}
 
 
@@ -124,11 +123,11 @@ def _all_said(overlay: Overlay) -> Iterator[tuple[str, _Said]]:
         if value in _VALUES:
             # A name that is none of a pass meets no change below.
             yield name, _Said(f"set {_VALUES[value]}", line, _VALUES[value] == "on")
-        if name == _SWITCH:
+        if name == SWITCH:
             for token in value.split(";"):
                 switched, _, text = token.partition(":")
                 if switched and text in ("on", "off"):
-                    yield switched, _Said(f"switched {text} by {_SWITCH}", line, text == "on")
+                    yield switched, _Said(f"switched {text} by {SWITCH}", line, text == "on")
 
 
 def _check_change(overlay: Overlay, change: Change) -> None:
@@ -184,11 +183,11 @@ def _check_settings(overlay: Overlay) -> None:
                 old = _Said("", overlay.lines.get(f"set.{full}", 0), None)
                 problem = f"option {full} is {value!r} here and {other!r} in [set]"
                 raise _error(overlay, change.line, problem, old)
-    level = overlay.settings.get(_LEVEL)
+    level = overlay.settings.get(LEVEL)
     if level is not None and overlay.base is not None and level != overlay.base:
         old = _Said("", overlay.lines.get("base", 0), None)
-        line = overlay.lines.get(f"set.{_LEVEL}", 0)
-        raise _error(overlay, line, f"{_LEVEL} is {level!r} and the base {overlay.base!r}", old)
+        line = overlay.lines.get(f"set.{LEVEL}", 0)
+        raise _error(overlay, line, f"{LEVEL} is {level!r} and the base {overlay.base!r}", old)
 
 
 def _error(overlay: Overlay, line: int, problem: str, old: _Said | None = None) -> GeError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import Field, dataclass, fields, is_dataclass
 from enum import Enum
 from itertools import pairwise
@@ -49,12 +49,7 @@ def read_options(declaration: PassDeclaration, texts: Mapping[str, str]) -> dict
     values: dict[str, Any] = {}
     for name, text in texts.items():
         if name not in known:
-            raise UnknownNameError(
-                f"pass {declaration.name!r} has no option {name!r}",
-                near=near_matches(name, known),
-                owner=str(declaration.owner),
-                hint="its options: " + (", ".join(known) or "none"),
-            )
+            raise no_such_option(declaration, name, known)
         try:
             values[name] = _read(known[name][1], text)
         except ValueError as error:
@@ -62,6 +57,18 @@ def read_options(declaration: PassDeclaration, texts: Mapping[str, str]) -> dict
                 f"{declaration.name}.{name}", text, str(error), owner=str(declaration.owner)
             ) from error
     return values
+
+
+def no_such_option(
+    declaration: PassDeclaration, name: str, known: Collection[str]
+) -> UnknownNameError:
+    """The error for an option that a pass doesn't have."""
+    return UnknownNameError(
+        f"pass {declaration.name!r} has no option {name!r}",
+        near=near_matches(name, known),
+        owner=str(declaration.owner),
+        hint="its options: " + (", ".join(known) or "none"),
+    )
 
 
 def describe_options(declaration: PassDeclaration) -> list[PassOption]:

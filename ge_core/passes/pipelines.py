@@ -78,7 +78,7 @@ class PackagedOverlay:
     def load(self, owner: Owner) -> Overlay:
         """The overlay; `PluginError` naming the owner where the file can't be read as one."""
         try:
-            return replace(_owned(parse_overlay(self.source, self.name), owner))
+            return _owned(parse_overlay(self.source, self.name), owner)
         except GeError as error:
             raise PluginError(
                 f"pipeline {self.name!r} can't be read: {error.message}",

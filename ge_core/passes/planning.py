@@ -22,7 +22,8 @@ from ge_core.passes.registry import PassDeclaration
 from ge_core.passes.schedule import Catalog as Catalog
 from ge_core.passes.schedule import Schedule as Schedule
 from ge_core.passes.schedule import Scheduled as Scheduled
-from ge_core.passes.steps import PIPELINE_RANK, lay_out
+from ge_core.passes.sources import PIPELINE_RANK
+from ge_core.passes.steps import lay_out
 
 NOT_WRITTEN: Final = "not written in the pipeline"
 """The rule that keeps a pass off which a pipeline text leaves out."""
@@ -185,12 +186,9 @@ class _Planner:
         for name in order:
             declaration = self.adjusted.get(name)
             if self.decisions[name].runs:
-                lack = self._lack_of_ability(declaration) or self._lack_of_pass(declaration)
+                lack = self.claims.lack_of_ability(declaration) or self._lack_of_pass(declaration)
                 if lack is not None:
                     self._switch_off(declaration, lack)
-
-    def _lack_of_ability(self, declaration: PassDeclaration) -> Because | None:
-        return self.claims.lack_of_ability(declaration)
 
     def _lack_of_pass(self, declaration: PassDeclaration) -> Because | None:
         for need in declaration.needs:

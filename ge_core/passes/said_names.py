@@ -32,7 +32,7 @@ def unknown_handles(
             # Case counts: an op Join is not the kind join.
             near = () if name in known else get_close_matches(name, known, 1, SAME_WORD)
             if near or (name not in known and not name[:1].isupper()):
-                meant = near[0] if near else " or ".join((*SUBJECT_KINDS[:-1], "slice"))
+                meant = near[0] if near else " or ".join(SUBJECT_KINDS)
                 yield (
                     f"pass {declaration.name} ({declaration.owner}) says handles {name}, which is"
                     f" no kind of copy and no op type: is {meant} meant?"

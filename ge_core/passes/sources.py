@@ -23,6 +23,9 @@ ARGUMENTS, PIPELINE, PROJECT, ENVIRONMENT = STRENGTH = (
 )
 """Names of sources, strongest first; what nobody sets, the level decides."""
 
+PIPELINE_RANK = STRENGTH.index(PIPELINE)
+"""How strong a pipeline is, 0 the strongest."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

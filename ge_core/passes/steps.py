@@ -9,12 +9,11 @@ from ge_core.errors import GeError, UsageError, hint_lines
 from ge_core.passes.overlay_plan import Adjusted
 from ge_core.passes.pass_options import read_options
 from ge_core.passes.pipeline_text import PassUse, PipelineText, Repeat, number_groups
-from ge_core.passes.precedence import PIPELINE, STRENGTH, Decision, Settings
+from ge_core.passes.precedence import Decision, Settings
 from ge_core.passes.registry import PassDeclaration
 from ge_core.passes.schedule import Scheduled
+from ge_core.passes.sources import PIPELINE_RANK
 from ge_core.passes.stages import PLACES, Place
-
-PIPELINE_RANK = STRENGTH.index(PIPELINE)
 
 
 def lay_out(

@@ -139,3 +139,41 @@ def test_show_says_what_a_bound_pass_is_at_each_level(
     (row,) = [row for row in rows if row[0] == "acme.count"]
     assert "O1: false, O3: true" in [cell.strip() for cell in row]
     forget_kernels()
+
+
+LIMITED = '''
+from dataclasses import dataclass
+
+from ge_core.api import AnalysisPass, Level, Stage, hookimpl
+
+
+@dataclass(frozen=True)
+class Look(AnalysisPass):
+    """Looks."""
+
+    limit: int | None = 5
+
+    def run(self, graph, ctx):
+        pass
+
+
+@hookimpl
+def ge_register_passes(passes):
+    passes.add(Look, levels=Level.O1.and_above(), stage=Stage.CHECK)
+'''
+
+
+def test_show_has_the_value_none_where_somebody_gave_it(
+    ge: Ge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no default."""
+    (tmp_path / "acme_limited.py").write_text(LIMITED, encoding="utf-8")
+    (tmp_path / "ge.toml").write_text(
+        'plugins = [\'acme = acme_limited\']\n[set]\n"acme.Look.limit" = "none"\n',
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    forget_kernels()
+    shown = ge("options", "show", "acme.Look.limit", "--format", "json").json
+    assert ("5", "none") == (shown["default"], shown["value"])
+    forget_kernels()

@@ -149,7 +149,6 @@ def logs() -> Iterator[list[Any]]:
     """What is logged while somebody listens."""
     with structlog.testing.capture_logs() as records:
         yield records
-    structlog.reset_defaults()
 
 
 def test_the_traceback_is_logged(logs: list[Any]) -> None:
@@ -163,7 +162,6 @@ def test_the_traceback_is_logged(logs: list[Any]) -> None:
 
 def test_nothing_is_printed_where_nobody_listens(capsys: pytest.CaptureFixture[str]) -> None:
     """A library that was not asked to log writes nothing."""
-    structlog.reset_defaults()
     with pytest.raises(PluginError), foreign("frontend 'x'", "acme-casts 1.0"):
         oops()
     assert ("", "") == tuple(capsys.readouterr())
