@@ -111,6 +111,7 @@ from ge_core.memory.problem import (
     lowest_gap,
     round_up,
 )
+from ge_core.memory.read_write import read_write_conflict
 from ge_core.ops import (
     ALL,
     KEEPS_PLACE,
@@ -355,6 +356,7 @@ __all__ = [
     "LayoutChecks",
     "LayoutQuery",
     "ReadWriteChecker",
+    "read_write_conflict",
     # memory
     "ARENA",
     "Assigner",

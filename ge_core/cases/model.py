@@ -40,7 +40,7 @@ class Case:
     def build(self) -> Graph:
         """The case's graph, fresh. Raises `InputFileError` naming the file."""
         try:
-            return read_graph(self.graph, folder=self.path.parent)
+            return read_graph(self.graph, folder=self.path.parent, tolerant=True)
         except InputFileError as error:
             raise error.in_file(str(self.path)) from error
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ge_core.errors import GeError
 from ge_core.ir import Graph
@@ -17,13 +18,16 @@ class Outcome:
     """The compiled graph and what was said and planned on the way.
 
     Attributes:
-        conflict: the answer of a step that asks a question.
+        query: the case's question about one producer output and one consumer input.
+        conflict: the answer of a step that asks a question, or whether an analysis pass found
+            something to remark on.
         conflicts: pairs of tensors that a checker reported.
         may_share: the relation behind the plan, by tensor names.
         error: the error that ended the pipeline; expected by some cases.
     """
 
     graph: Graph
+    query: Mapping[str, Any] | None = None
     remarks: Remarks = field(default_factory=Remarks)
     plan: Plan | None = None
     tasks: TaskList | None = None

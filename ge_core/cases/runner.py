@@ -12,6 +12,7 @@ from ge_core.cases.registry_case import RegistryCase
 from ge_core.cases.registry_runner import run_registry_case
 from ge_core.cases.steps import STEPS
 from ge_core.errors import GeError, near_matches
+from ge_core.passes.base import AnalysisPass
 from ge_core.passes.manager import PassManager
 from ge_core.passes.planning import Schedule, Scheduled, plan_passes
 from ge_core.passes.precedence import ARGUMENTS, STRICT, Source
@@ -70,7 +71,7 @@ def _run(case: Case, kernel: Kernel) -> Outcome:
     options = {STRICT: "false", **case.options}
     schedule = plan_passes(kernel.catalog, [Source(ARGUMENTS, options, origin=str(case.path))])
     target = kernel.registries.targets.select(TARGET)
-    outcome = Outcome(graph)
+    outcome = Outcome(graph, case.query)
     for name in case.pipeline:
         if name in STEPS:
             STEPS[name](outcome, kernel, schedule, target)
@@ -78,7 +79,11 @@ def _run(case: Case, kernel: Kernel) -> Outcome:
         environment = kernel.environment(graph, schedule, target)
         environment.remarks = outcome.remarks
         only = replace(schedule, passes=_only(name, kernel, schedule))
+        mark = outcome.remarks.mark()
         PassManager(only, environment, verify_each=True, audit=True).run()
+        if any(issubclass(step.declaration.load(), AnalysisPass) for step in only.passes):
+            said = outcome.remarks.since(mark)
+            outcome.conflict = any(remark.pass_name == name for remark in said)
     return outcome
 
 

@@ -60,12 +60,15 @@ _DESC_KEYS: Final = frozenset(
 # ---- reading -----------------------------------------------------------------------------------
 
 
-def read_graph(document: Mapping[str, Any], *, folder: Path | None = None) -> Graph:
+def read_graph(
+    document: Mapping[str, Any], *, folder: Path | None = None, tolerant: bool = False
+) -> Graph:
     """Decode a graph and its subgraphs.
 
     Args:
         document: the decoded JSON object.
         folder: where external values lie (the file's own folder).
+        tolerant: let inner inputs stand for places that no caller has, as GE does.
 
     Raises:
         GraphError, InputFileError: naming node and field.
@@ -81,11 +84,13 @@ def read_graph(document: Mapping[str, Any], *, folder: Path | None = None) -> Gr
         raise InputFileError(f"{source!r} is neither 'ge' nor 'onnx'", field="source")
     root = Graph(_text(document.get("name", "root"), "name"), source)
     with collector_paused():
-        _read_parts(root, document, folder)
+        _read_parts(root, document, folder, tolerant)
     return root
 
 
-def _read_parts(root: Graph, document: Mapping[str, Any], folder: Path | None) -> None:
+def _read_parts(
+    root: Graph, document: Mapping[str, Any], folder: Path | None, tolerant: bool
+) -> None:
     parts = [(root, document)]
     for sub in _list(document.get("subgraphs"), "subgraphs"):
         _check_keys(sub, _GRAPH_KEYS, "subgraph", None)
@@ -94,15 +99,15 @@ def _read_parts(root: Graph, document: Mapping[str, Any], folder: Path | None) -
             raise GraphError("a subgraph without a name", field="subgraphs")
         parts.append((root.add_subgraph(name), sub))
     for graph, part in parts:
-        _read_part(graph, part, folder)
+        _read_part(graph, part, folder, tolerant)
 
 
-def _read_part(graph: Graph, part: Mapping[str, Any], folder: Path | None) -> None:
+def _read_part(graph: Graph, part: Mapping[str, Any], folder: Path | None, tolerant: bool) -> None:
     for name, value in normalise.attrs(_mapping(part.get("attrs"), "attrs")).items():
         graph.set_graph_attr(name, decode(value))
     listed: list[tuple[Node, Mapping[str, Any]]] = []
     for entry in _list(part.get("nodes"), "nodes"):
-        listed.append((_read_node(graph, entry, folder), entry))
+        listed.append((_read_node(graph, entry, folder, tolerant), entry))
     for node, entry in listed:
         _read_edges(graph, node, entry)
     for node, entry in listed:
@@ -110,7 +115,7 @@ def _read_part(graph: Graph, part: Mapping[str, Any], folder: Path | None) -> No
         _read_subgraphs(graph, node, entry)
 
 
-def _read_node(graph: Graph, entry: Mapping[str, Any], folder: Path | None) -> Node:
+def _read_node(graph: Graph, entry: Mapping[str, Any], folder: Path | None, tolerant: bool) -> Node:
     if not isinstance(entry, Mapping):
         raise GraphError("a node must be a JSON object", field="nodes")
     name, op = entry.get("name"), entry.get("op")
@@ -124,7 +129,7 @@ def _read_node(graph: Graph, entry: Mapping[str, Any], folder: Path | None) -> N
         attrs = {
             k: decode(v) for k, v in normalise.attrs(_mapping(entry.get("attrs"), "attrs")).items()
         }
-        check_attrs(attrs, op)
+        check_attrs(attrs, op, tolerant=tolerant)
         value = _read_value(entry.get("value"), folder)
     except InputFileError as error:
         if error.node is not None:

@@ -11,15 +11,18 @@ from ge_core.errors import GraphError
 MOST_STREAMS: Final = 1 << 31
 
 
-def check_attrs(attrs: Mapping[str, Any], op: str = "") -> None:
+def check_attrs(attrs: Mapping[str, Any], op: str = "", *, tolerant: bool = False) -> None:
     """Raises `GraphError`, naming the attribute, for a value that nobody could read.
 
     Args:
         op: the type of the node that has them; empty for attributes of a tensor.
+        tolerant: let any number stand for a place at the caller, as GE does.
     """
     if "" in attrs:
         raise GraphError("an attribute without a name", field="attrs")
     known = _KNOWN if op not in _FEEDS else {**_KNOWN, "index": _INDEX}
+    if tolerant:
+        known = {**known, "_parent_node_index": _INDEX}
     for name, (is_right, wanted) in known.items():
         if name in attrs and not is_right(attrs[name]):
             raise GraphError(f"{attrs[name]!r} is not {wanted}", field=f"attrs.{name}")
