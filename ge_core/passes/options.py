@@ -335,10 +335,6 @@ class OptionValues:
         self.declared.entry(name)
         return None
 
-    def is_on(self, name: str) -> bool:
-        """Whether a switch or flag is on: "true", "1", or present and empty, as in GE."""
-        return self.get(name) in ("true", "1", "")
-
     def source(self, name: str) -> str | None:
         """Who set the value."""
         found = self.values.get(name)
