@@ -78,7 +78,10 @@ def _build(
     precedence = Precedence(work, accesses, worlds)
     coalescer = Coalescer(work, demands, accesses, precedence, options, layout)
     coalescer.run()
-    InPlace(coalescer).run()
+    in_place = InPlace(coalescer)
+    in_place.run_declared()
+    coalescer.share_io()
+    in_place.run()
     facts = PlanFacts(work, target.name, dict(options.given))
     facts.clashes = coalescer.clashes
     facts.data, facts.strided, facts.alias_of = demands.data, demands.strided, demands.alias_of

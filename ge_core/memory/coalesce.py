@@ -52,10 +52,13 @@ class Coalescer:
         self._wished: set[int] | None = None
 
     def run(self) -> None:
-        """Decide about every boundary, then about pairs of graph inputs and outputs."""
+        """Decide about every boundary."""
         if len(self.work.all_regions) > 1:
             for instance in range(len(self.work.nodes)):
                 self._boundary(instance)
+
+    def share_io(self) -> None:
+        """Decide about pairs of graph inputs and outputs."""
         for index, output in self.options.shared_io:
             self._shared_io(index, output)
 

@@ -4,16 +4,28 @@ GE's own offers (`_output_inplace_ability`: a list of [output, input]) are alway
 of op traits when asked for. An offer is taken where the node is the last that needs the input's
 bytes, under any name and on any stream, no other input of it is the same bytes, and no plugin's
 layout rule is against it.
+
+A graph input that the caller gets back as an output, at one address by declaration, is updated in
+place by one op or several: their offers, traits' among them, are looked at without being asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from ge_core.memory.access import RUN_START
+from ge_core.memory.access import RUN_END, RUN_START
 from ge_core.memory.coalesce import Coalescer
 
 OFFERS_MARK = "_output_inplace_ability"
+
+
+class _Link(NamedTuple):
+    """An output of a node instance that may lie on one of its inputs."""
+
+    instance: int
+    output: int
+    at: int
 
 
 class InPlace:
@@ -26,6 +38,11 @@ class InPlace:
         self.demands = coalescer.demands
         self.precedence = coalescer.precedence
 
+    def run_declared(self) -> None:
+        """Look at the pairs of a graph input and an output that have one address."""
+        for index, output in self.coalescer.options.shared_io:
+            self._declared(index, output)
+
     def run(self) -> None:
         """Look at every node that something runs at."""
         by_traits = self.coalescer.options.inplace
@@ -35,20 +52,82 @@ class InPlace:
             if not by_traits and OFFERS_MARK not in node.attrs:
                 continue
             taken: set[int] = set()
-            for output, index in self._offers(instance):
-                if output not in taken and self._take(instance, output, index):
+            for output, index in self._offers(instance, by_traits):
+                if output not in taken and self._take(_Link(instance, output, index)):
                     taken.add(output)
 
-    def _offers(self, instance: int) -> Iterator[tuple[int, int]]:
+    def _declared(self, index: int, output: int) -> None:
+        """Have all updates that lead from a graph input to an output done in the input's memory.
+
+        All of them or none: memory of the caller's that isn't the output's may not be written.
+        """
+        for tensor in [t for t, ends in self.accesses.outputs.items() if output in ends]:
+            links = self._links(tensor, index)
+            if not links or not self._is_returned(index, links):
+                continue
+            if all(self._may_take(link, returned=True) for link in links):
+                # From the output backwards: the caller's memory is joined last.
+                for link in links:
+                    if not self._unite(link):
+                        break
+
+    def _links(self, tensor: int, index: int) -> list[_Link]:
+        """The updates on the way back from an output to a graph input; none if it isn't reached."""
+        links: list[_Link] = []
+        while True:
+            tensor = self._named_first(tensor)
+            if tensor in self.accesses.inputs:
+                return links if self.accesses.inputs[tensor] == index else []
+            instance = self.work.owner[tensor]
+            if not self.demands.tasks[instance] or self.work.nodes[instance].subgraphs:
+                return []
+            number = tensor - self.work.base[instance]
+            for output, at in self._offers(instance, True):
+                source = self.work.source(instance, at)
+                if output == number and source is not None:
+                    links.append(_Link(instance, output, at))
+                    tensor = source
+                    break
+            else:
+                return []
+
+    def _is_returned(self, index: int, links: list[_Link]) -> bool:
+        """Whether the old value is no result, and every result that overwrites it is declared."""
+        *_, first = links
+        source = self.work.source(first.instance, first.at)
+        assert source is not None
+        outputs = self.accesses.outputs
+        if any(member in outputs for member in self.coalescer.members(source)):
+            return False
+        results = [
+            at
+            for link in links
+            for member in self.coalescer.members(self.work.tensor(link.instance, link.output))
+            for at in outputs.get(member, ())
+        ]
+        return all((index, at) in self.coalescer.options.shared_io for at in results)
+
+    def _named_first(self, tensor: int) -> int:
+        """The tensor whose memory a view or the result of a call is."""
+        while tensor in self.demands.alias_of:
+            tensor = self.demands.alias_of[tensor]
+        return tensor
+
+    def _offers(self, instance: int, by_traits: bool) -> Iterator[tuple[int, int]]:
         node = self.work.nodes[instance]
         listed = node.attrs.get(OFFERS_MARK)
         for pair in listed if isinstance(listed, (list, tuple)) else ():
             if isinstance(pair, (list, tuple)) and len(pair) == 2:
                 yield int(pair[0]), int(pair[1])
-        if self.coalescer.options.inplace:
+        if by_traits:
             yield from self.work.traits(node).inplace
 
-    def _take(self, instance: int, output: int, index: int) -> bool:
+    def _take(self, link: _Link) -> bool:
+        return self._may_take(link) and self._unite(link)
+
+    def _may_take(self, link: _Link, returned: bool = False) -> bool:
+        """Whether nobody is in the way; the caller's memory is taken only where it is returned."""
+        instance, output, index = link
         node = self.work.nodes[instance]
         source = self.work.source(instance, index)
         if source is None or not 0 <= output < len(node.outputs):
@@ -56,16 +135,24 @@ class InPlace:
         target = self.work.tensor(instance, output)
         if node.attrs.get("continuous_output") or target in self.demands.alias_of:
             return False
-        if not self.coalescer.fits(source, target) or self.coalescer.is_callers(source):
+        if not self.coalescer.fits(source, target):
             return False
-        if not self._is_last(instance, index, source) or not self._is_first(instance, target):
+        if self.coalescer.is_callers(source) and not returned:
             return False
-        if self.coalescer.clash(source, target):
+        if not self._is_last(instance, index, source, returned):
             return False
+        return self._is_first(instance, target)
+
+    def _unite(self, link: _Link) -> bool:
+        instance, output, index = link
+        source, target = self.work.source(instance, index), self.work.tensor(instance, output)
+        if source is None or self.coalescer.clash(source, target):
+            return False
+        node = self.work.nodes[instance]
         self.coalescer.unite(source, target, f"{node.op} {node.name} works in place")
         return True
 
-    def _is_last(self, instance: int, index: int, source: int) -> bool:
+    def _is_last(self, instance: int, index: int, source: int, returned: bool) -> bool:
         """Whether all else that touches the input comes before the node, also in other turns."""
         scope = self.work.regions[instance].scope
         for at in range(len(self.work.nodes[instance].inputs)):
@@ -75,6 +162,9 @@ class InPlace:
         seen = 0
         for access in self.coalescer.overlapping(source):
             if access.site == RUN_START:
+                continue
+            if access.site == RUN_END and returned:
+                # By declaration nobody looks at the old value.
                 continue
             if access.site == instance:
                 seen += 1

@@ -39,8 +39,22 @@ TransData TransDataRNN Transpose TransposeD Unpack Unsqueeze UnsqueezeV2 Unsquee
 Where
 """.split()
 
+VARIABLE_UPDATES: Final = """
+ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterNdAdd ScatterNdSub ScatterNdUpdate
+ScatterSub ScatterUpdate
+""".split()
+"""Ops that replace parts of input 0, where names or marks say that the output is its memory."""
+
+UPDATES: Final = """
+InplaceAdd InplaceSub InplaceUpdate ScatterElements ScatterElementsV2 TensorScatterAdd
+TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate
+""".split()
+"""Ops whose output is input 0 with parts replaced: it may lie there, and then the rest stays."""
+
 
 def register_pure_ops(ops: OpRegistry) -> None:
     """Declare them for graphs from GE."""
-    for name in (*ELEMENTWISE, *OTHERS):
+    for name in (*ELEMENTWISE, *OTHERS, *VARIABLE_UPDATES):
         ops.add_default(OpTraits(name), "ge")
+    for name in UPDATES:
+        ops.add_default(OpTraits(name, inplace=((0, 0),)), "ge")

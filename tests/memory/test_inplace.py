@@ -83,3 +83,63 @@ def test_traits_offer_only_when_asked(plan_graph) -> None:
     assert not plan_graph(build, registry=registry).share("a:0", "b:0")
     asked = plan_graph(build, {"ge.memory.inplace": "1"}, registry=registry)
     assert asked.offset("a:0") == asked.offset("b:0")
+
+
+def updates(*, steps: int = 2, late_reader: str = "", result: str = "") -> GraphBuilder:
+    """A graph input, updated step by step, comes back as output 0."""
+    build = GraphBuilder()
+    past = build.data("past", (64,))
+    at = past
+    for step in range(steps):
+        at = build.op("Update", at, name=f"u{step}")
+    results = [build.op("Reshape", at, name="present", reuse_input=0)]
+    if late_reader:
+        source = past if late_reader == "past" else build.graph.node(late_reader).outputs[0]
+        results.append(build.op("Gen", source, name="late"))
+    if result:
+        results.append(build.graph.node(result).outputs[0])
+    build.net_output(*results)
+    return build
+
+
+@pytest.fixture
+def updating() -> OpRegistry:
+    """GE's ops, and one that can update its input in place."""
+    registry = OpRegistry()
+    register_builtin_ops(registry)
+    registry.add(OpTraits("Update", inplace=((0, 0),)))
+    return registry
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_an_input_that_comes_back_is_updated_in_place(plan_graph, updating, steps: int) -> None:
+    """Where the caller declares one address for both, no update makes a new buffer."""
+    options = {"ge.exec.outputReuseInputMemIndexes": "0,0"}
+    planned = plan_graph(updates(steps=steps), options, registry=updating)
+    places = {
+        (planned.at(f"u{step}:0").pool, planned.offset(f"u{step}:0")) for step in range(steps)
+    }
+    assert {(planned.at("past:0").pool, planned.offset("past:0"))} == places
+
+
+@pytest.mark.parametrize(
+    ("late_reader", "result", "pairs"),
+    [
+        ("", "", "0,1"),
+        ("", "", ""),
+        ("past", "", "0,0"),
+        ("u0", "", "0,0"),
+        ("", "past", "0,0|0,1"),
+        ("", "u0", "0,0"),
+    ],
+    ids=["other output", "undeclared", "old value", "between", "old result", "middle result"],
+)
+def test_an_input_is_updated_in_place_by_all_ops_or_none(
+    plan_graph, updating, late_reader: str, result: str, pairs: str
+) -> None:
+    """Who reads an older value later, and a result that nobody declared, keep all of them apart."""
+    build = updates(late_reader=late_reader, result=result)
+    options = {"ge.exec.outputReuseInputMemIndexes": pairs} if pairs else {}
+    planned = plan_graph(build, options, registry=updating)
+    assert not planned.share("past:0", "u0:0")
+    assert not planned.share("u0:0", "u1:0")

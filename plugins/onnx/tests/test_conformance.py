@@ -13,6 +13,12 @@ UNSIGNED = TensorDesc.make("uint32", ROWS)
 HALF = TensorDesc.make("float16", ROWS)
 SCALAR = TensorDesc.make("float32", ())
 
+CACHE = TensorDesc.make("float32", (128, 8))
+"""As many rows as indices are drawn from."""
+ONE_ROW = TensorDesc.make("float32", (1, 8))
+INDEX = TensorDesc.make("int64", (1, 1))
+INDEXES = TensorDesc.make("int64", (1, 8))
+
 ON_FLAGS = ("And", "Or", "Xor", "Not")
 ON_INTS = ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot")
 SPECIAL = (
@@ -26,6 +32,19 @@ SPECIAL = (
     OpSample("Dropout", source="onnx"),
     OpSample("PRelu", (ROWS, ROWS), source="onnx"),
     OpSample("Pow", (ROWS, ROWS), source="onnx"),
+    OpSample("Scatter", (CACHE, INDEXES, ONE_ROW), (CACHE,), source="onnx"),
+    OpSample("ScatterElements", (CACHE, INDEXES, ONE_ROW), (CACHE,), source="onnx"),
+    OpSample("ScatterND", (CACHE, INDEX, ONE_ROW), (CACHE,), source="onnx"),
+    OpSample(
+        "TensorScatter",
+        (
+            TensorDesc.make("float32", (1, 128, 8)),
+            TensorDesc.make("float32", (1, 1, 8)),
+            TensorDesc.make("int64", (1,)),
+        ),
+        (TensorDesc.make("float32", (1, 128, 8)),),
+        source="onnx",
+    ),
     OpSample("Where", (FLAGS, ROWS, ROWS), (ROWS,), source="onnx"),
 )
 _APART = {sample.op for sample in SPECIAL}

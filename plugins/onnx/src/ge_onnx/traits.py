@@ -74,6 +74,9 @@ _ML: Final = """
 
 _SELECTS: Final = {"Where": ((0, 1), (0, 2)), "Dropout": ((0, 0),)}
 
+_UPDATES: Final = frozenset({"Scatter", "ScatterElements", "ScatterND", "TensorScatter"})
+"""Output 0 is input 0 with some elements replaced, or combined with what is scattered there."""
+
 
 def onnx_traits() -> list[OpTraits]:
     """The traits of every op that ONNX defines, but for those the kernel knows itself."""
@@ -97,7 +100,7 @@ def register(ops: OpRegistry) -> None:
 
 
 def _inplace(name: str) -> tuple[tuple[int, int], ...]:
-    if name in _UNARY:
+    if name in _UNARY or name in _UPDATES:
         return ((0, 0),)
     if name in _BINARY:
         return ((0, 0), (0, 1))
