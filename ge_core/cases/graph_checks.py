@@ -36,6 +36,19 @@ def _kept_reason(reasons: Mapping[str, str], outcome: Outcome) -> Iterator[Failu
             yield Failure(f"{name} kept by {rule}", ", ".join(given) or "no remark")
 
 
+def _remarks(wanted: Mapping[str, Mapping[str, Any]], outcome: Outcome) -> Iterator[Failure]:
+    """By node, facts of its final remark: kind, code, reason, blame (names), bytes, hint."""
+    for name, facts in wanted.items():
+        final = outcome.remarks.final(name)
+        record = {} if final is None else final.to_json()
+        if final is not None:
+            record["blame"] = [blame.anchor or blame.node for blame in final.blame]
+        for key, value in facts.items():
+            if key not in record or not _same(record[key], value):
+                got = f"{record[key]!r}" if key in record else "no such remark"
+                yield Failure(f"{key} of the remark on {name}: {value!r}", got)
+
+
 def _edges(edges: list[list[str]], outcome: Outcome) -> Iterator[Failure]:
     """Pairs of an output and the input that it feeds, `node:index` both."""
     for source, target in edges:
@@ -122,6 +135,7 @@ GRAPH_CHECKS: Final[Mapping[str, Check]] = {
     "removed": _removed,
     "kept": _kept,
     "kept_reason": _kept_reason,
+    "remarks": _remarks,
     "edges": _edges,
     "control_edges": _control_edges,
     "no_control_edges": _no_control_edges,

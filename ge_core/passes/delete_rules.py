@@ -30,8 +30,9 @@ class Keep:
     Attributes:
         code: with or without the plugin's prefix.
         blame: a node, an anchor, or several, nearest first; shown as "because of".
-        hint: the one change that would let the copy go: a sentence, `{"set": "option=value"}` or
-            `{"edge": "a:0 -> b@0"}`. Only given where nobody else would keep the copy.
+        hint: the one change that would let the copy go: a sentence, `{"set": "option=value"}`,
+            `{"edge": "one -> other"}` or another form of `Hint`. Only given where nobody else
+            would keep the copy.
         fields: fill the `{names}` of the code's text, and are the remark's `data`.
     """
 

@@ -36,16 +36,27 @@ _WEIGHT = {
 }
 
 
+HINTS = ("set", "edge", "cut", "unmark", "text")
+"""The kinds of hints."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """The change that would remove the copy: an option to set, an edge to cut, or a sentence."""
+    """The one change that would remove the copy.
+
+    Attributes:
+        kind: `set`, an option: `name=value`; `edge`, a control edge to add: `one -> other`, or
+            the data edge in the way: `one:0 -> other@0`; `cut`, a control edge to take out;
+            `unmark`, a node and its attribute to take off: `node attribute`; `text`, a sentence.
+    """
 
     kind: str
     value: str
 
     def __post_init__(self) -> None:
-        if self.kind not in ("set", "edge", "text"):
-            raise ValueError(f"a hint is a 'set', an 'edge' or a 'text', not {self.kind!r}")
+        if self.kind not in HINTS:
+            known = ", ".join(map(repr, HINTS))
+            raise ValueError(f"a hint is one of {known}, not {self.kind!r}")
         if not isinstance(self.value, str):
             raise TypeError(f"a hint's words are a text, not {shortened(self.value)}")
 

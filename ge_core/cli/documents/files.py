@@ -107,6 +107,10 @@ class CaseFile(Record):
     """What it is about."""
     why: str = ""
     """The rule that it shows."""
+    ge: str = ""
+    """What GE does with it, in examples of rules."""
+    differs: list[str] = Field(default_factory=list)
+    """Known differences to GE that it shows, by the names that documentation gives them."""
     options: Values = Field(default_factory=dict)
     """Options by name."""
     pipeline: list[str]

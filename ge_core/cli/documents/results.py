@@ -271,7 +271,11 @@ class HintRecord(Record):
     set: str = ""
     """An option to set: `option=value`."""
     edge: str = ""
-    """An edge to cut or to add."""
+    """A control edge to add (`one -> other`), or the data edge in the way (`one:0 -> other@0`)."""
+    cut: str = ""
+    """A control edge to take out: `one -> other`."""
+    unmark: str = ""
+    """A node and its attribute to take off: `node attribute`."""
     text: str = ""
     """A sentence."""
 

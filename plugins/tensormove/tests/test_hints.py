@@ -1,4 +1,4 @@
-"""A hint is the one change that lets a copy go: following it does."""
+"""Hints that no example shows: a hint is the one change that lets a copy go, or there is none."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 
 from ge_core.api import GraphBuilder
-
-
-def undeclared(b: GraphBuilder) -> None:
-    """A graph input that nobody declared."""
-    b.op("Relu", b.op("TensorMove", b.data("x"), name="mv"))
+from ge_core.session.hints import follow, options_of
 
 
 def other_output(b: GraphBuilder) -> None:
@@ -21,51 +17,38 @@ def other_output(b: GraphBuilder) -> None:
     b.net_output(mv, b.op("Reshape", mv, name="v", reuse_input=0))
 
 
-def unordered_writer(b: GraphBuilder) -> None:
-    """A sibling uses the source up."""
+def listed_first(b: GraphBuilder) -> None:
+    """What uses the copy up is made to run before a sibling, by an edge of order alone."""
     act = b.op("Relu", b.data("x"), name="act")
-    b.op("Exp", b.op("TensorMove", act, name="mv"), name="use")
-    b.op("HcomAllReduce", act, name="s", attrs={"_input_mutable": True})
-
-
-def hidden_writer(b: GraphBuilder) -> None:
-    """A store behind a view of the copy."""
-    act = b.op("Relu", b.data("x"), name="act")
-    b.op("Exp", act, name="side")
-    view = b.op("Reshape", b.op("TensorMove", act, name="mv"), name="v", reuse_input=0)
-    b.op("Foo", view, name="s", attrs={"reference": True}, reuse_input=0)
+    mv = b.op("TensorMove", act, name="mv")
+    used = b.op("HcomAllReduce", mv, name="s", attrs={"rw": {"inputs": {"0": "write"}}})
+    b.op("Exp", act, name="side", control=[used])
 
 
 @pytest.mark.parametrize(
     ("build", "options", "expected"),
     [
-        (undeclared, {}, "ge.exec.inputReuseMemIndexes=0"),
         (
             other_output,
             {"ge.exec.outputReuseInputMemIndexes": "0,7"},
             "ge.exec.outputReuseInputMemIndexes=0,7|0,0|0,1",
         ),
-        (unordered_writer, {}, "use -> s"),
-        (hidden_writer, {}, "side -> s"),
+        (listed_first, {}, "s -> side"),
     ],
 )
 def test_following_a_hint_lets_the_copy_go(
     build: Callable[[GraphBuilder], None], options: dict[str, str], expected: str, delete: Any
 ) -> None:
-    """Set what it says to set, add the edge it names."""
+    """Set what it says to set, cut the edge that it names."""
     b = GraphBuilder()
     build(b)
     hint = delete(b.graph, options).remarks.final("mv").hint
     assert expected == hint.value
     again = GraphBuilder()
     build(again)
-    if hint.kind == "set":
-        name, _, value = hint.value.partition("=")
-        options = {**options, name: value}
-    else:
-        first, second = hint.value.split(" -> ")
-        again.graph.add_control(again.graph.node(first), again.graph.node(second))
-    assert "REMOVED" == delete(again.graph, options).remarks.final("mv").code
+    changed = options_of(hint)
+    assert bool(changed) != follow(hint, again.graph)
+    assert "REMOVED" == delete(again.graph, {**options, **changed}).remarks.final("mv").code
 
 
 def test_no_hint_where_another_rule_would_keep_the_copy(delete: Any) -> None:
@@ -81,7 +64,29 @@ def test_no_hint_where_another_rule_would_keep_the_copy(delete: Any) -> None:
 def test_no_hint_where_two_edges_are_missing(delete: Any) -> None:
     """A hint is one change."""
     b = GraphBuilder()
-    unordered_writer(b)
-    b.op("Exp", b.graph.node("mv").outputs[0], name="second")
+    act = b.op("Relu", b.data("x"), name="act")
+    mv = b.op("TensorMove", act, name="mv")
+    b.op("Exp", mv, name="use")
+    b.op("HcomAllReduce", act, name="s", attrs={"_input_mutable": True})
+    b.op("Exp", mv, name="second")
     remark = delete(b.graph).remarks.final("mv")
     assert ("R3_WRITER_UNORDERED", None) == (remark.code, remark.hint)
+
+
+def test_no_hint_where_two_marks_reserve(delete: Any) -> None:
+    """Taking one off would leave the other."""
+    b = GraphBuilder()
+    marks = {"_cannot_be_deleted": True, "no_need_constant_folding": True}
+    b.op("Exp", b.op("TensorMove", b.op("Relu", b.data("x")), name="mv", attrs=marks))
+    remark = delete(b.graph).remarks.final("mv")
+    assert ("R0_CANNOT_BE_DELETED", None) == (remark.code, remark.hint)
+
+
+def test_no_hint_where_two_nodes_wait(delete: Any) -> None:
+    """Either would keep the copy."""
+    b = GraphBuilder()
+    mv = b.op("TensorMove", b.op("Relu", b.data("x")), name="mv")
+    later = [b.op("Relu", b.data(n), name=f"after_{n}", control=[mv]) for n in ("y", "z")]
+    b.net_output(mv, *later)
+    remark = delete(b.graph).remarks.final("mv")
+    assert ("R3_AFTER_COPY_OUTPUT", None) == (remark.code, remark.hint)

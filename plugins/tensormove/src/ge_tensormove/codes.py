@@ -71,7 +71,10 @@ CODES: Final[dict[str, str | tuple[str, str | None]]] = {
         "{one} would run after {other}, and only the listing says which comes first",
         "R3",
     ),
-    "R3_SEARCH_LIMIT": ("the searches for its neighbours' order became too long", "R3"),
+    "R3_SEARCH_LIMIT": (
+        "the searches for its neighbours' order became too long (search_limit bounds them)",
+        "R3",
+    ),
     # R4: reading and writing
     "R4_NO_CHECKER": ("no read/write checker is installed", "R4"),
     "R4_CONFLICT": ("{reader} ({reader_kind}) needs a copy of {output} ({output_kind})", "R4"),

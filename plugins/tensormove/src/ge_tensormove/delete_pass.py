@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ge_core.api import Keep, Node, NodePass, PassContext
+from ge_tensormove.advice import advised, blaming_two
 from ge_tensormove.candidate import Candidate
 from ge_tensormove.codes import CODES
 from ge_tensormove.removal import RemovalFailed, remove
@@ -39,7 +40,8 @@ class TensorMoveDeletePass(NodePass, codes=CODES):
         keep = _first_no(copy)
         size = node.outputs[0].desc.nbytes if node.outputs else 0
         try:
-            keep = keep or remove(copy)
+            refused = None if keep else remove(copy)
+            keep = advised(copy, refused) if refused else keep
         except RemovalFailed as error:
             ctx.failed(node, "REMOVAL_FAILED", error=str(error), bytes=size)
             return
@@ -48,6 +50,7 @@ class TensorMoveDeletePass(NodePass, codes=CODES):
         elif run.verdicts.get(node) != keep.code:
             # A copy may be looked at several times; each new reason is said once.
             run.verdicts[node] = keep.code
+            keep = blaming_two(copy, keep)
             ctx.missed(node, keep.code, blame=keep.blame, bytes=size, hint=keep.hint, **keep.fields)
 
 
@@ -75,7 +78,7 @@ def _noes(copy: Candidate) -> Iterator[Keep]:
     for rule in CHAIN:
         keep = rule(copy)
         if keep is not None:
-            yield keep
+            yield advised(copy, keep)
     # A rule may rely on both ends; a copy without an output gives nothing to anybody.
     for contributed in copy.run.further_rules if copy.copy.outputs else ():
         keep = contributed(copy)

@@ -7,7 +7,7 @@ from typing import Final
 from ge_core.api import Anchor, InputAnchor, Keep
 from ge_tensormove.candidate import Candidate
 
-_MOST_WRITERS: Final = 64
+MOST_WRITERS: Final = 64
 """More writers of one memory than this aren't looked at one by one; the copy stays."""
 
 
@@ -20,31 +20,39 @@ class OtherNames:
 
     def __call__(self, copy: Candidate) -> Keep | None:
         """Judge one copy."""
-        memory, feed = copy.run.memory, copy.feed
-        in_block = memory.count(feed, "pieces") > 0
-        if not copy.copy.outputs or not (in_block or memory.count(feed, "named")):
-            return None
-        if in_block:
-            own = [*copy.writing_successors(), *copy.hidden_writers()]
-            if own:
-                return _keep(own[0])
-        writers = memory.of_type(feed, "writes")
+        writers = foreign_writers(copy)
+        if writers is None:
+            return _keep([*copy.writing_successors(), *copy.hidden_writers()][0])
         for writer in writers:
-            if isinstance(writer, InputAnchor) and writer.source is feed:
-                continue
-            if len(writers) > _MOST_WRITERS or not self._in_order(copy, writer):
+            if len(writers) > MOST_WRITERS or not is_in_order(copy, writer):
                 return _keep(writer)
         return None
 
-    def _in_order(self, copy: Candidate, writer: Anchor) -> bool:
-        """Whether a writer comes before the copy, or after everybody who reads it."""
-        order, node = copy.run.order, writer.node
-        if order.depends(node, copy.copy):
-            return True
-        # Who waits for the copy will wait for its readers.
-        if any(x is node or order.depends(x, node) for x in copy.copy.control_outputs):
-            return True
-        return all(order.depends(reader.node, node) for reader in copy.output.readers)
+
+def foreign_writers(copy: Candidate) -> list[Anchor] | None:
+    """What overwrites the source's memory by another name; None where the copy's readers do."""
+    memory, feed = copy.run.memory, copy.feed
+    in_block = memory.count(feed, "pieces") > 0
+    if not copy.copy.outputs or not (in_block or memory.count(feed, "named")):
+        return []
+    if in_block and (copy.writing_successors() or copy.hidden_writers()):
+        return None
+    return [
+        writer
+        for writer in memory.of_type(feed, "writes")
+        if not isinstance(writer, InputAnchor) or writer.source is not feed
+    ]
+
+
+def is_in_order(copy: Candidate, writer: Anchor) -> bool:
+    """Whether a writer comes before the copy, or after everybody who reads it."""
+    order, node = copy.run.order, writer.node
+    if order.depends(node, copy.copy):
+        return True
+    # Who waits for the copy will wait for its readers.
+    if any(x is node or order.depends(x, node) for x in copy.copy.control_outputs):
+        return True
+    return all(order.depends(reader.node, node) for reader in copy.output.readers)
 
 
 def _keep(writer: Anchor) -> Keep:
