@@ -1,13 +1,18 @@
 """Analyses: pure questions about a graph. None of them edits it."""
 
+from ge_core.analysis.accesses import Access, Accesses
 from ge_core.analysis.aliases import AliasClasses, Anchor, Scheme
+from ge_core.analysis.crossings import crossings
 from ge_core.analysis.effects import Effects, InputKind, OutputKind, Recorded, combined
 from ge_core.analysis.interface import Interface, Interfaces, interface_of
+from ge_core.analysis.interference import Interference, Joined
 from ge_core.analysis.liveness import Life, Liveness
 from ge_core.analysis.nesting import containers, inner_graphs, lift_both, lifted
 from ge_core.analysis.order import Order
 from ge_core.analysis.pieces import Piece, is_free_join, is_free_split, join_pieces, split_pieces
 from ge_core.analysis.sharing import Sharing
+from ge_core.analysis.timed import AccessConflict, TimedAccess
+from ge_core.analysis.timeline import Timeline
 from ge_core.analysis.toporder import TopoOrder, listed_order
 from ge_core.analysis.trace import (
     ANY_OP,
@@ -33,6 +38,15 @@ __all__ = [
     "Anchor",
     "PlacementUnionFind",
     "Scheme",
+    # who touches a memory, and what if two were one
+    "Access",
+    "AccessConflict",
+    "Accesses",
+    "Interference",
+    "Joined",
+    "TimedAccess",
+    "Timeline",
+    "crossings",
     # when it is needed
     "Life",
     "Liveness",

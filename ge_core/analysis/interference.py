@@ -1,0 +1,178 @@
+"""Would anybody see another value if two memories were one?
+
+A copy gives its readers memory of their own. Without it, what is written to either memory lands in
+the other one too. `Interference.joined` plays the accesses of both through, in the listed order
+(see `ge_core.analysis._play`), and says who would read something else.
+
+Nothing is edited, and no question costs more than the accesses of the two memories, times the
+depth at which they lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ge_core.analysis._play import Play
+from ge_core.analysis.accesses import Access, Accesses
+from ge_core.analysis.aliases import AliasClasses, Anchor
+from ge_core.analysis.timed import AccessConflict, TimedAccess, moment
+from ge_core.analysis.timeline import Timeline
+from ge_core.ir import Graph, Node
+from ge_core.ops import OpRegistry
+
+
+@dataclass(slots=True)
+class Joined:
+    """What would come of making two memories one.
+
+    Attributes:
+        conflicts: who would read another value, in the order in which they run; empty for nobody.
+        idle: writes that would put bytes where they are already.
+        accesses: the accesses of both, in the listed order; of the copies that would be gone none.
+        refused: why the question can't be answered: "places" (pieces with gaps, or of unknown size,
+            on both sides), "runs" (calls of calls would have to be played too often), or None.
+    """
+
+    conflicts: list[AccessConflict] = field(default_factory=list)
+    idle: list[Access] = field(default_factory=list)
+    accesses: list[TimedAccess] = field(default_factory=list)
+    refused: str | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody would notice."""
+        return not self.conflicts and self.refused is None
+
+
+class _Memory(NamedTuple):
+    """The accesses of a class, by places relative to its root; `strided`: some lie with gaps."""
+
+    stamp: tuple[int, int, int]
+    accesses: list[TimedAccess]
+    strided: bool
+
+
+class Interference:
+    """Questions about the memories of one graph.
+
+    They are right while nodes are bypassed and control edges added, and `classes` and `timeline`
+    are kept up.
+
+    Args:
+        classes: what is one memory, of `Scheme.MEMORY`.
+        accesses, timeline: made for the same graph where they are not given.
+
+    Attributes:
+        steps: anchors and accesses looked at so far, for tests of the cost.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        ops: OpRegistry,
+        classes: AliasClasses,
+        accesses: Accesses | None = None,
+        timeline: Timeline | None = None,
+    ) -> None:
+        self._journal = graph.root.journal
+        self._ops = ops
+        self._accesses = Accesses(graph, ops) if accesses is None else accesses
+        self._known: dict[Anchor, _Memory] = {}
+        self.classes = classes
+        self.timeline = Timeline(graph, ops) if timeline is None else timeline
+        self.steps = 0
+
+    # ---- accesses ------------------------------------------------------------------------------
+
+    def accesses(self, anchor: Anchor) -> list[TimedAccess]:
+        """All accesses to the memory that an anchor is part of, in the listed order.
+
+        Places are bytes behind the anchor's own.
+        """
+        return self._placed(anchor, 0)
+
+    def _placed(self, anchor: Anchor, side: int) -> list[TimedAccess]:
+        shift = -self.classes.distance(self.classes.root(anchor), anchor)
+        return [
+            TimedAccess(t.key, t.phase, side, t.low + shift, t.high + shift, t.access)
+            for t in self._memory(anchor).accesses
+            if t.access.node.graph is not None
+        ]
+
+    def _memory(self, anchor: Anchor) -> _Memory:
+        classes = self.classes
+        root = classes.root(anchor)
+        stamp = (classes.size(root), self._journal.rollbacks, self.timeline.version)
+        known = self._known.get(root)
+        if known is None or known.stamp != stamp:
+            known = self._known[root] = self._read(root, stamp)
+        return known
+
+    def _read(self, root: Anchor, stamp: tuple[int, int, int]) -> _Memory:
+        classes = self.classes
+        found: list[TimedAccess] = []
+        strided = False
+        for member in classes.members(root):
+            self.steps += 1
+            strided = strided or classes.piece(member) is not None
+            accesses = self._accesses.of(member)
+            if not accesses:
+                continue
+            low = classes.distance(root, member)
+            desc = member.desc
+            size = None if desc is None else desc.nbytes
+            high = low + (0 if size is None else size)
+            for access in accesses:
+                phase = int(not access.reads)
+                found.append(TimedAccess(self.timeline.key(access), phase, 0, low, high, access))
+        found.sort(key=moment)
+        return _Memory(stamp, found, strided)
+
+    # ---- the question --------------------------------------------------------------------------
+
+    def joined(self, first: Anchor, second: Anchor, without: Collection[Node] = ()) -> Joined:
+        """What would come of it if `second` lay exactly where `first` does.
+
+        Args:
+            first, second: anchors of two memories.
+            without: copies and stores that would be gone: they read nothing, and what they write
+                is there already.
+
+        Raises:
+            ValueError: the two are one memory already.
+        """
+        if self.classes.same(first, second):
+            raise ValueError(f"{first!r} and {second!r} are one memory already")
+        answer = Joined()
+        sides = self._placed(first, 0), self._placed(second, 1)
+        strided = [self._memory(one).strided for one in (first, second)]
+        if self._is_vague(first, sides, strided):
+            answer.refused = "places"
+            return answer
+        timed = sides[0] + sides[1]
+        # Two sorted runs: put into one order in one go.
+        timed.sort(key=moment)
+        self.steps += len(timed)
+        play = Play(self.timeline, self._ops, timed, frozenset(without), vague=any(strided))
+        answer.refused = play.run()
+        answer.conflicts = list(play.conflicts)
+        answer.idle = list(play.idle)
+        answer.accesses = [t for t in timed if t.access.node not in play.without]
+        self.steps += play.steps
+        return answer
+
+    def _is_vague(
+        self, first: Anchor, sides: tuple[list[TimedAccess], list[TimedAccess]], strided: list[bool]
+    ) -> bool:
+        """Whether it can't be told which bytes of the one are which of the other.
+
+        Where one side lies with gaps the other one must be no more than the piece that is joined.
+        """
+        size = None if first.desc is None else first.desc.nbytes
+        for timed, has_gaps in zip(sides, reversed(strided), strict=True):
+            if has_gaps and any(t.low < 0 or size is None or t.high > size for t in timed):
+                return True
+        every = [*sides[0], *sides[1]]
+        return any(t.low == t.high for t in every) and any(t.low for t in every)
