@@ -15,9 +15,10 @@ class Cell:
         constant: whether writes act on a private copy instead.
         data: name of the graph input that it is.
         home: the frame and output that it was made for; where a plan gives it a place.
+        lasting: name of the variable or graph input that it is: the same in every run's graph.
     """
 
-    __slots__ = ("constant", "content", "data", "home", "number")
+    __slots__ = ("constant", "content", "data", "home", "lasting", "number")
 
     def __init__(self, number: int, content: Content) -> None:
         self.number = number
@@ -25,6 +26,7 @@ class Cell:
         self.constant = False
         self.data: str | None = None
         self.home: object = None
+        self.lasting: str | None = None
 
 
 class ActiveLoop:

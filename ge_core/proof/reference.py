@@ -156,6 +156,7 @@ class Reference:
             if kind == "variable" or is_input:
                 cell = self.memory.cell(self._sources.initial(node))
                 cell.data = node.name if kind == "data" else None
+                cell.lasting = node.name
                 self._persistent[node.name] = cell
 
     def fresh(self, frame: Frame, output: OutputAnchor, content: Content) -> Cell:

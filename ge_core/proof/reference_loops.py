@@ -129,7 +129,11 @@ class LoopRun:
         return self._symbol(("carried", self.body.loops, key), label, cell.content.length)
 
     def _written(self, active: ActiveLoop) -> dict[Cell, Writer]:
-        """The outside memory that a turn writes, each with a writer that names it in both runs."""
+        """The outside memory that a turn writes, each with what names it in both runs.
+
+        That is a writer. A variable has a name of its own: the compiled graph may have another node
+        write it, which in the original writes a copy that is stored in the variable then.
+        """
         run = self.reference
         call = run.algebra.names.call(self.frame)
         names = run.algebra.names.originals(self.node) or (self.node.name,)
@@ -137,11 +141,12 @@ class LoopRun:
         found: dict[Cell, Writer] = {}
         for cell, writers in active.written.items():
             first = writers[0]
+            name = first if cell.lasting is None else ("lasting", cell.lasting)
             if run.base is not None:
-                first = run.base.representative.get((loop, first), first)
+                name = run.base.representative.get((loop, first), name)
             for writer in writers:
-                run.representative[loop, writer] = first
-            found[cell] = first
+                run.representative[loop, writer] = name
+            found[cell] = name
         return found
 
     def _finish(self, env: Env, turn: _Turn, carried: dict[Cell, Writer]) -> None:

@@ -198,6 +198,34 @@ def test_memory_that_a_loop_updates_is_one_more_carried_value(found: Found) -> N
     assert found(graph, original=updating(copied=True)) == [("reads", "loop/body/y")]
 
 
+def stored_back() -> Graph:
+    """A body that updates a copy of a variable and stores the result in the variable."""
+    build = GraphBuilder()
+    start = build.op("Relu", build.data("x"), name="start")
+    cond, body = build.subgraph("cond"), build.subgraph("body")
+    cond.net_output(cond.op("Less", cond.data("cond/x", index=0), name="cond/test", outputs=[BOOL]))
+    variable = body.op("Variable", name="v", shape=(1, 16))
+    value = body.data("body/x", index=0)
+    copy = body.op("TensorMove", variable, name="body/copy")
+    update = body.op("Update", copy, value, name="body/update", reuse_input=0)
+    body.op("Assign", variable, update, name="body/store", reuse_input=0)
+    body.net_output(body.op("Mul", update, name="body/y"))
+    loop = build.op("While", start, name="loop", subgraphs={"cond": cond, "body": body})
+    build.net_output(build.op("Mul", loop, name="end"))
+    return build.graph
+
+
+def test_another_node_may_write_the_variable_that_a_body_updates(found: Found) -> None:
+    """The variable is the same, whoever writes it; what it holds behind a turn still counts."""
+    graph = stored_back()
+    graph.subgraphs["body"].bypass(graph.node("body/copy"))
+    graph.subgraphs["body"].bypass(graph.node("body/store"), input=1)
+    assert found(graph, original=stored_back()) == []
+    kept = stored_back()
+    kept.subgraphs["body"].bypass(kept.node("body/store"), input=1)
+    assert found(kept, original=stored_back()) != []
+
+
 def test_an_outer_value_updated_in_nested_loops_is_followed(found: Found) -> None:
     """An update two loops deep is seen by both, and behind both."""
     build = GraphBuilder()
