@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 from ge_core.analysis.clocks import InnerStreams, StreamClocks
 from ge_core.analysis.nesting import lift_both, lifted
-from ge_core.analysis.toporder import TopoOrder
+from ge_core.analysis.toporder import TopoOrder, Work
 from ge_core.errors import GraphError
 from ge_core.ir import Graph, Node
 from ge_core.ops import OpRegistry
@@ -27,6 +27,9 @@ class Order:
 
     Edits that it did not make itself make it start anew at the next question, unless `vouch` is
     called: removing nodes and edges, or adding edges along paths there were, keeps it right.
+
+    Attributes:
+        work: what it has done; whoever searches by its labels may count there.
     """
 
     def __init__(self, graph: Graph, ops: OpRegistry) -> None:
@@ -36,12 +39,12 @@ class Order:
         self._clocks: dict[Graph, StreamClocks] = {}
         self._inside = InnerStreams(ops)
         self._clock_version = self._version = self._root.version
-        self._old_steps = 0
+        self.work = Work()
 
     @property
     def steps(self) -> int:
         """Edges looked at so far, for tests of the cost."""
-        return self._old_steps + sum(topo.steps for topo in self._topo.values())
+        return self.work.steps
 
     # ---- edges ---------------------------------------------------------------------------------
 
@@ -150,12 +153,12 @@ class Order:
 
     def _topo_of(self, graph: Graph) -> TopoOrder:
         if self._version != self._root.version:
-            self._old_steps = self.steps
             self._topo.clear()
+            self.work.relabelled += 1
             self._moved_on()
         found = self._topo.get(graph)
         if found is None:
-            found = self._topo[graph] = TopoOrder(graph)
+            found = self._topo[graph] = TopoOrder(graph, self.work)
             self._forget_on_rollback()
         return found
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from ge_core.errors import GraphError
 from ge_core.ir import Graph, Node
@@ -58,30 +59,53 @@ def listed_order(graph: Graph) -> list[Node]:
     return order
 
 
+@dataclass(slots=True)
+class Work:
+    """What orders have done, counted together.
+
+    Attributes:
+        steps: edges looked at so far, for bounds and for tests of the cost.
+        relabelled: how often labels of nodes have changed.
+    """
+
+    steps: int = 0
+    relabelled: int = 0
+
+
 class TopoOrder:
     """The order of one graph's nodes.
 
-    Attributes:
-        steps: edges looked at so far, for tests of the cost.
+    Args:
+        work: where to count; several orders can share it.
     """
 
-    __slots__ = ("_graph", "_labels", "_top", "steps")
+    __slots__ = ("_graph", "_labels", "_top", "work")
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, work: Work | None = None) -> None:
         self._graph = graph
         self._labels: dict[Node, int] = {}
         self._top = 0
-        self.steps = 0
+        self.work = Work() if work is None else work
         self.rebuild()
+
+    @property
+    def steps(self) -> int:
+        """Edges looked at so far."""
+        return self.work.steps
 
     def rebuild(self) -> None:
         """Number the graph as it is now; raises `GraphError` for a cycle."""
         old = self._labels
         self._labels = {node: (at + 1) * _GAP for at, node in enumerate(listed_order(self._graph))}
         self._top = len(self._labels) * _GAP
+        self.work.relabelled += 1
         journal = self._graph.journal
         if journal.active:
-            journal.record(lambda: setattr(self, "_labels", old))
+            journal.record(lambda: self._put_back(old))
+
+    def _put_back(self, labels: dict[Node, int]) -> None:
+        self._labels = labels
+        self.work.relabelled += 1
 
     def label(self, node: Node) -> int:
         """A number that grows along every edge; a node added since the last question is placed."""
@@ -118,7 +142,7 @@ class TopoOrder:
 
         One search for all of them, which looks at no node labelled beyond the last target.
         """
-        wanted = dict.fromkeys(targets)
+        work, wanted = self.work, dict.fromkeys(targets)
         if not wanted:
             return None
         limit = max(self.label(node) for node in wanted)
@@ -128,7 +152,7 @@ class TopoOrder:
         while stack:
             node, origin = stack.pop()
             for other in successors(node):
-                self.steps += 1
+                work.steps += 1
                 if other in wanted:
                     return origin, other
                 if other not in came_from and self.label(other) < limit:
@@ -141,7 +165,7 @@ class TopoOrder:
 
         One search for all of them, back from the target, down to the lowest label of a source.
         """
-        waiting = dict.fromkeys(sources)
+        work, waiting = self.work, dict.fromkeys(sources)
         low = min((self.label(node) for node in waiting), default=0)
         first = next((n for n in waiting if self.label(n) >= self.label(target)), None)
         if first is not None:
@@ -150,7 +174,7 @@ class TopoOrder:
         seen = {target}
         while stack and waiting:
             for other in predecessors(stack.pop()):
-                self.steps += 1
+                work.steps += 1
                 waiting.pop(other, None)
                 if other not in seen and self.label(other) > low:
                     seen.add(other)
@@ -162,7 +186,7 @@ class TopoOrder:
 
         One search for all of them, up to the highest label of a target.
         """
-        waiting = dict.fromkeys(targets)
+        work, waiting = self.work, dict.fromkeys(targets)
         high = max((self.label(node) for node in waiting), default=0)
         first = next((n for n in waiting if self.label(n) <= self.label(source)), None)
         if first is not None:
@@ -171,7 +195,7 @@ class TopoOrder:
         seen = {source}
         while stack and waiting:
             for other in successors(stack.pop()):
-                self.steps += 1
+                work.steps += 1
                 waiting.pop(other, None)
                 if other not in seen and self.label(other) < high:
                     seen.add(other)
@@ -183,7 +207,7 @@ class TopoOrder:
 
         Searches from both ends in turn, so that the cheaper side decides the cost.
         """
-        low, high = self.label(before), self.label(after)
+        work, low, high = self.work, self.label(before), self.label(after)
         if low >= high:
             return False
         ahead, behind = [before], [after]
@@ -191,7 +215,7 @@ class TopoOrder:
         while ahead and behind:
             node = ahead.pop()
             for other in successors(node):
-                self.steps += 1
+                work.steps += 1
                 if other in seen_behind:
                     return True
                 if other not in seen_ahead and self.label(other) < high:
@@ -199,7 +223,7 @@ class TopoOrder:
                     ahead.append(other)
             node = behind.pop()
             for other in predecessors(node):
-                self.steps += 1
+                work.steps += 1
                 if other in seen_ahead:
                     return True
                 if other not in seen_behind and self.label(other) > low:
@@ -225,11 +249,11 @@ class TopoOrder:
 
     def _ahead(self, start: Node, forbidden: Node, high: int) -> list[Node] | None:
         """Nodes reached from `start` up to label `high`; None where `forbidden` is one of them."""
-        seen = {start: None}
+        work, seen = self.work, {start: None}
         stack = [start]
         while stack:
             for other in successors(stack.pop()):
-                self.steps += 1
+                work.steps += 1
                 if other is forbidden:
                     return None
                 if other not in seen and self.label(other) < high:
@@ -239,11 +263,11 @@ class TopoOrder:
 
     def _behind(self, start: Node, low: int) -> list[Node]:
         """Nodes that reach `start`, down to label `low`."""
-        seen = {start: None}
+        work, seen = self.work, {start: None}
         stack = [start]
         while stack:
             for other in predecessors(stack.pop()):
-                self.steps += 1
+                work.steps += 1
                 if other not in seen and self.label(other) > low:
                     seen[other] = None
                     stack.append(other)
@@ -256,6 +280,12 @@ class TopoOrder:
         old = {node: labels[node] for node in moved}
         for node, label in zip(moved, sorted(old.values()), strict=True):
             labels[node] = label
+        self.work.relabelled += 1
         journal = self._graph.journal
         if journal.active:
-            journal.record(lambda: labels.update(old))
+            journal.record(lambda: self._put_back(_updated(labels, old)))
+
+
+def _updated(labels: dict[Node, int], old: dict[Node, int]) -> dict[Node, int]:
+    labels.update(old)
+    return labels

@@ -13,6 +13,7 @@ from ge_core.analysis import TraceRules
 from ge_core.api import (
     DeleteRules,
     Graph,
+    Node,
     OpRegistry,
     Owner,
     PassContext,
@@ -63,9 +64,13 @@ def delete_copies(
     delete_rules: DeleteRules | None = None,
     trace_rules: TraceRules = TRACES,
     kept: frozenset[str] = frozenset(),
+    watch: Callable[[Node, Callable[[], None], Environment], None] | None = None,
     **fields: Any,
 ) -> Environment:
-    """Walk the pass over a graph as the manager does; `fields` are the pass's own options."""
+    """Walk the pass over a graph as the manager does; `fields` are the pass's own options.
+
+    `watch` is given every node, what visits it, and the environment, and does the visiting.
+    """
     values = {name: OptionValue(value, "test") for name, value in (options or {}).items()}
     env = Environment(
         root=graph,
@@ -90,7 +95,10 @@ def delete_copies(
     def visit(node: Any, part: Graph, after_subgraphs: bool) -> None:
         ctx = contexts.setdefault(part, PassContext(env, declaration, part, walk))
         ctx.after_subgraphs = after_subgraphs
-        work.visit(node, ctx)
+        if watch is None:
+            work.visit(node, ctx)
+        else:
+            watch(node, lambda: work.visit(node, ctx), env)
 
     walk = Walk(visit, env.warn)
     env.analyses.begin(declaration.preserves)

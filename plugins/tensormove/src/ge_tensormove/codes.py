@@ -80,7 +80,7 @@ CODES: Final[dict[str, str | tuple[str, str | None]]] = {
     "R4_CONFLICT": ("{reader} ({reader_kind}) needs a copy of {output} ({output_kind})", "R4"),
     "R4_UNKNOWN": ("what {reader} does to {output} can't be told", "R4"),
     "R4_BEHIND_VIEW": (
-        "{reader} ({reader_kind}), behind a view, needs a copy of {output} ({output_kind})",
+        "{reader} ({reader_kind}), further down, needs a copy of {output} ({output_kind})",
         "R4",
     ),
     # R5: layout

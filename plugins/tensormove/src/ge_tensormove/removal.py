@@ -48,8 +48,7 @@ def remove(copy: Candidate) -> Keep | None:
         raise RemovalFailed(error.plain_message) from error
     for firsts, seconds in plans:
         run.listing.hold_back(firsts, seconds)
-    if gone is not None:
-        run.removed(copy_input, feed, gone)
+    run.removed(copy_input, feed, gone)
     return None
 
 

@@ -87,8 +87,7 @@ class Run:
         node = output.node
         if self.ops.kind(node) in ("constant", "variable") or node.op in VAR_LIKE | _HANDLES:
             return True
-        names = (node.attrs.get(NAME_MARK), output.desc.attrs.get(NAME_MARK))
-        return any(isinstance(name, str) and name for name in names)
+        return _names_memory(output)
 
     def is_control_flow(self, node: Node) -> bool:
         """Whether which value the node delivers is known only when it has run."""
@@ -143,7 +142,7 @@ class Run:
             if node.op == "NetOutput" and node.graph is self.root:
                 found.append("results")
             return found
-        if NAME_MARK in anchor.desc.attrs or NAME_MARK in node.attrs:
+        if _names_memory(anchor):
             found += ("writes", "named")
         if self.ops.kind(node) in ("constant", "variable") or (
             node.op in DATA_LIKE and node.graph is self.root
@@ -153,13 +152,27 @@ class Run:
 
     # ---- keeping up ----------------------------------------------------------------------------
 
-    def removed(self, copy_input: InputAnchor, source: OutputAnchor, gone: OutputAnchor) -> None:
-        """A copy has been removed from the graph; its readers are fed by its source now."""
+    def removed(
+        self, copy_input: InputAnchor, source: OutputAnchor, gone: OutputAnchor | None
+    ) -> None:
+        """A copy has been removed from the graph; its readers are fed by its source now.
+
+        Args:
+            gone: what they read, None for a copy without an output.
+        """
         self.order.vouch()
         self.readers.bypassed(copy_input, source, gone)
-        self.sources.replaced(gone, source)
+        if gone is not None:
+            self.sources.replaced(gone, source)
         for classes in (self.memory, self.symbols):
-            if copy_input in classes and gone in classes:
+            if gone is not None and copy_input in classes and gone in classes:
                 classes.join(copy_input, gone)
             classes.discard(copy_input)
-            classes.discard(gone)
+            if gone is not None:
+                classes.discard(gone)
+
+
+def _names_memory(output: OutputAnchor) -> bool:
+    """Whether an output, or its node, says which variable's memory it is."""
+    names = (output.node.attrs.get(NAME_MARK), output.desc.attrs.get(NAME_MARK))
+    return any(isinstance(name, str) and name for name in names)

@@ -1,4 +1,4 @@
-"""The rules that a copy has to pass, R0 to R5, in order; the first that says no keeps it."""
+"""The rules that a copy has to pass, in order; the first that says no keeps it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Final, TypeAlias
 from ge_core.api import Keep
 from ge_tensormove.candidate import Candidate
 from ge_tensormove.rules.after_copy import AfterCopy
+from ge_tensormove.rules.behind_views import BehindViews
+from ge_tensormove.rules.fixed_inside import FixedInside
 from ge_tensormove.rules.layout import Layout
 from ge_tensormove.rules.listed_order import ListedOrder
 from ge_tensormove.rules.other_names import OtherNames
@@ -24,12 +26,14 @@ CHAIN: Final[tuple[Rule, ...]] = (
     PathValid(),
     UserMemory(),
     SinglePath(),
+    ReadWrite(),
+    Layout(),
+    FixedInside(),
+    BehindViews(),
     OtherNames(),
     AfterCopy(),
     ListedOrder(),
-    ReadWrite(),
-    Layout(),
 )
-"""R0, R1, R2, R3 in four parts, R4, R5."""
+"""GE's R0 to R5, then what GE doesn't look at: it completes R1 and R3."""
 
 __all__ = ["CHAIN", "Rule"]

@@ -24,8 +24,6 @@ class PathValid:
             return Keep("R1_CONTROL_FLOW", blame=origin.node, fields={"source": origin.node.name})
         if origin.stopped is not None:
             return Keep("R1_TRACE_STOPPED", blame=origin.node, fields={"why": origin.stopped})
-        if origin.node.subgraphs and copy.run.memory.count(origin.output, "fixed"):
-            return Keep("R1_FIXED_INSIDE", blame=origin.node, fields={"source": origin.node.name})
         if copy.run.is_special(origin.output):
             return self._special(copy)
         return None
@@ -33,8 +31,7 @@ class PathValid:
     def _special(self, copy: Candidate) -> Keep | None:
         if not copy.copy.outputs:
             return self._keep(copy, "R1_SPECIAL_NO_OUTPUT", None)
-        readers = copy.successors
-        code = _worst(readers)
+        code = exposing(copy.successors)
         if code is None:
             return None
         name, group = code
@@ -47,8 +44,8 @@ class PathValid:
         return Keep(code, blame=blame, fields={"source": source.node.name, "reader": name})
 
 
-def _worst(readers: Readers) -> tuple[str, dict[InputAnchor, None]] | None:
-    """The first group with a reader that a special source can't have."""
+def exposing(readers: Readers) -> tuple[str, dict[InputAnchor, None]] | None:
+    """The first group with a reader that a special source can't have, and the code for it."""
     for code, group in (
         ("R1_SPECIAL_TO_VIEW", readers.views),
         ("R1_SPECIAL_TO_OUTPUT", readers.results),

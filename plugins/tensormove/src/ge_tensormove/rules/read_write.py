@@ -18,8 +18,9 @@ class ReadWrite:
     """Keeps copies that the read/write checker would put back.
 
     Asked for the direct producer and, other than in GE, for the traced source: a view between the
-    two doesn't make a graph input anybody's scratch memory. What overwrites the copy behind a view
-    is asked about where the source is a constant, an input or updated in place.
+    two doesn't make a graph input anybody's scratch memory. Where the source is a constant or
+    updated in place, what overwrites the copy further down, behind a merge say, is asked about too;
+    a graph input has been declared reusable where this is asked, and only its direct readers count.
     """
 
     def __call__(self, copy: Candidate) -> Keep | None:
@@ -34,7 +35,7 @@ class ReadWrite:
                 if checker.conflict(kind, reader_kind):
                     return _keep("R4_CONFLICT", output, kind, reader, reader_kind)
         kind = copy.run.effects.output_kind(source)
-        if kind not in _NEVER_SCRATCH or not copy.copy.outputs:
+        if kind not in _NEVER_SCRATCH or not copy.copy.outputs or copy.run.is_data(source.node):
             return None
         for writer in copy.hidden_writers():
             if not isinstance(writer, InputAnchor):

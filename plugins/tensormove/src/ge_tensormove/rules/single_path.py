@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ge_core.api import InputAnchor, Keep, Node, OutputAnchor, Waypoint, lifted
+from ge_core.api import InputAnchor, Keep, Node, OutputAnchor, Waypoint
 from ge_tensormove.candidate import Candidate
 
 
@@ -14,9 +14,9 @@ class SinglePath:
 
     * a sibling that overwrites the source is held back by an edge from each of the copy's readers;
     * a reader that overwrites the copy waits for the siblings by edges that are planned here
-      (`planned_edges`), where that closes no cycle;
-    * what overwrites the copy behind a view must be ordered after the siblings already. GE looks at
-      direct readers only and lets such a store destroy what a sibling has yet to read.
+      (`planned_edges`), where that closes no cycle.
+
+    As in GE this looks at direct readers only; `BehindViews` looks further.
     """
 
     def __call__(self, copy: Candidate) -> Keep | None:
@@ -72,56 +72,26 @@ class SinglePath:
             hint = {"edge": f"{node.name} -> {sibling.name}"} if len(missing) == 1 else None
             fields = {"sibling": sibling.name, "reader": node.name}
             return Keep("R3_WRITER_UNORDERED", [sibling, node], hint, fields)
-        behind = _read_behind(copy)
-        if behind is not None:
-            return _keep_pair("R3_READER_BEHIND_VIEW", writer, behind)
         return None
 
     def _beside_readers(self, copy: Candidate) -> Keep | None:
         """Siblings only read: whatever overwrites the copy must come after them."""
-        writing = list(dict.fromkeys(anchor.node for anchor in copy.writing_successors()))
-        hidden = [anchor.node for anchor in copy.hidden_writers()]
-        if not writing and not hidden:
-            return None
-        others = _sibling_nodes(copy)
-        if not copy.run.may_search():
-            return Keep("R3_SEARCH_LIMIT", blame=others[0])
-        return self._direct(copy, writing, others) or self._behind(copy, writing, hidden, others)
-
-    def _direct(self, copy: Candidate, writing: list[Node], others: list[Node]) -> Keep | None:
+        writing = writing_nodes(copy)
         if not writing:
             return None
-        among = frozenset(others)
-        both = next((node for node in writing if node in among), None)
+        if not copy.run.may_search():
+            return Keep("R3_SEARCH_LIMIT", blame=sibling_nodes(copy)[0])
+        beside = copy.siblings.nodes
+        both = next((node for node in writing if node in beside), None)
         if both is not None:
             return Keep("R3_SAME_NODE", blame=both, fields={"reader": both.name})
-        first = copy.run.order.path(writing, others)
+        # None of them leads to the copy itself, which is among the targets.
+        first = copy.siblings.reached(writing, copy.run.order)
         if first is None:
             return None
         writer, sibling = first
         fields = {"reader": writer.name, "sibling": sibling.name}
         return Keep("R3_WRITER_FIRST", blame=[writer, sibling], fields=fields)
-
-    def _behind(
-        self, copy: Candidate, writing: list[Node], hidden: list[Node], others: list[Node]
-    ) -> Keep | None:
-        for writer in dict.fromkeys(hidden):
-            if not copy.run.may_search():
-                return Keep("R3_SEARCH_LIMIT", blame=writer)
-            # Edges will hold the direct writers back, and what follows them.
-            if any(copy.run.order.depends(node, writer) for node in writing):
-                continue
-            stray = _not_before(copy, others, writer)
-            if stray is None:
-                continue
-            hint = None
-            rest = [node for node in others if node is not stray]
-            alone = writer.graph is copy.graph and len(hidden) == 1
-            if alone and copy.run.order.stray(rest, writer) is None:
-                hint = {"edge": f"{stray.name} -> {writer.name}"}
-            fields = {"writer": writer.name, "sibling": stray.name}
-            return Keep("R3_WRITER_BEHIND_VIEW", [writer, stray], hint, fields)
-        return None
 
 
 def _missing_edges(copy: Candidate) -> list[tuple[Node, Node]]:
@@ -129,7 +99,7 @@ def _missing_edges(copy: Candidate) -> list[tuple[Node, Node]]:
 
     As in GE an edge is asked for, where any path would do. Two are enough to know.
     """
-    readers = dict.fromkeys(reader.node for reader in copy.output.readers)
+    readers = copy.successors.nodes
     found: list[tuple[Node, Node]] = []
     for sibling in dict.fromkeys(anchor.node for anchor in copy.siblings.writers):
         held_by = frozenset(sibling.control_inputs)
@@ -141,39 +111,22 @@ def _missing_edges(copy: Candidate) -> list[tuple[Node, Node]]:
     return found
 
 
-def _not_before(copy: Candidate, others: list[Node], writer: Node) -> Node | None:
-    """The first of some nodes beside the copy that doesn't have to run before a writer."""
-    order = copy.run.order
-    if lifted(writer, copy.graph):
-        return order.stray(others, writer)
-    # The writer stands outside: to it they all are what calls the copy's graph.
-    return None if order.depends(others[0], writer) else others[0]
-
-
 def planned_edges(copy: Candidate) -> tuple[list[Node], list[Node]]:
     """Who must come before whom once the copy is gone: siblings, and what overwrites the copy."""
     if len(copy.feed.readers) < 2 or copy.siblings.writers:
         return [], []
-    writing = list(dict.fromkeys(anchor.node for anchor in copy.writing_successors()))
-    return (_sibling_nodes(copy), writing) if writing else ([], [])
+    writing = writing_nodes(copy)
+    return (sibling_nodes(copy), writing) if writing else ([], [])
 
 
-def _sibling_nodes(copy: Candidate) -> list[Node]:
-    nodes = dict.fromkeys(reader.node for reader in copy.feed.readers)
-    nodes.pop(copy.copy, None)
-    return list(nodes)
+def writing_nodes(copy: Candidate) -> list[Node]:
+    """The direct readers that overwrite the copy."""
+    return list(dict.fromkeys(anchor.node for anchor in copy.writing_successors()))
 
 
-def _read_behind(copy: Candidate) -> OutputAnchor | None:
-    """Another output in the copy's graph that is the copy's memory and is read."""
-    # What is read inside a direct reader is done when that is; outside the copy's graph the memory
-    # is known only through a result, and a result is a direct reader that nobody can wait for.
-    for anchor in copy.run.memory.members(copy.output):
-        if not isinstance(anchor, OutputAnchor) or anchor is copy.output:
-            continue
-        if anchor.readers and anchor.node.graph is copy.graph:
-            return anchor
-    return None
+def sibling_nodes(copy: Candidate) -> list[Node]:
+    """The other readers of the copy's producer."""
+    return [node for node in copy.siblings.nodes if node is not copy.copy]
 
 
 def _keep_at(code: str, point: Waypoint) -> Keep:
