@@ -1,0 +1,114 @@
+"""Takes an Identity with several readers apart (section 3.4, split).
+
+Readers that write get an Identity of their own, fed by the old one; the others read what the old
+one copies, where they see the same there. (GE relinks them all.)
+"""
+
+from __future__ import annotations
+
+from ge_core.api import InputAnchor, Node, OutputAnchor
+from ge_memconflict.placing import isolate_input, serves_only
+from ge_memconflict.readwrite.memory import Memory
+from ge_memconflict.readwrite.run import Refusal, Run, copied
+from ge_memconflict.readwrite.safety import change_lost, change_seen, waiting_first
+
+
+def split(run: Run, identity: Node) -> Refusal | None:
+    """Split an Identity; why not all of its readers have left it, or None where it is gone."""
+    port = identity.outputs[0]
+    feed = identity.inputs[0].source
+    assert feed is not None
+    whole = run.memories.of(port)
+    run.memories.forget(port)
+    last: Refusal | None = None
+    for reader in tuple(port.readers):
+        if serves_only(reader.node) is not None:
+            continue
+        users = _cut_off(run, reader)
+        if run.input_kind(reader).writes:
+            refused = _give_its_own(run, identity, reader, whole, users)
+        else:
+            refused = _relink(run, identity, reader, whole, users)
+        last = refused or last
+    if port.readers:
+        return last
+    run.removed(identity, "REMOVED_SPLIT", blame=feed, output=repr(feed))
+    _take_out(run, identity)
+    return None
+
+
+def _cut_off(run: Run, reader: InputAnchor) -> Memory:
+    """What one reader uses the copy for; it is left unconnected."""
+    graph = reader.node.graph
+    assert graph is not None
+    graph.disconnect(reader)
+    run.times.edited()
+    return run.memories.of(reader)
+
+
+def _put_back(run: Run, port: OutputAnchor, reader: InputAnchor) -> None:
+    graph = reader.node.graph
+    assert graph is not None
+    run.memories.forget(reader)
+    graph.connect(port, reader)
+    run.times.edited()
+
+
+def _give_its_own(
+    run: Run, identity: Node, reader: InputAnchor, whole: Memory, users: Memory
+) -> Refusal | None:
+    """Put a copy in front of one that writes; why others would miss its update, or None."""
+    port = identity.outputs[0]
+    scribbles = not reader.node.subgraphs and reader in users.scribbles
+    refused = None if scribbles else change_lost(run, reader.node, whole, users)
+    _put_back(run, port, reader)
+    if refused is not None:
+        return refused
+    new = isolate_input(reader, run.fresh_name(port))
+    run.times.insert_before(new, reader.node)
+    run.ctx.missed(
+        new,
+        "ISOLATES_SPLIT",
+        blame=[port, reader],
+        bytes=copied(new),
+        reader=repr(reader),
+        identity=identity.name,
+    )
+    return None
+
+
+def _relink(
+    run: Run, identity: Node, reader: InputAnchor, whole: Memory, users: Memory
+) -> Refusal | None:
+    """Have one reader read what is copied; why it can't, or None where it does."""
+    graph, port, feed = identity.graph, identity.outputs[0], identity.inputs[0].source
+    assert graph is not None and feed is not None
+    source = run.memories.of(feed)
+    refused = (
+        change_lost(run, identity, whole, users)
+        or change_seen(run, identity, source, users)
+        or waiting_first(run, identity, [reader])
+    )
+    if refused is not None:
+        _put_back(run, port, reader)
+        return refused
+    graph.connect(feed, reader)
+    run.memories.join(source, users)
+    node = reader.node
+    for before in identity.control_inputs:
+        if before is not node:
+            graph.add_control(before, node)
+    for after in identity.control_outputs:
+        if after is not node:
+            graph.add_control(node, after)
+            if after is not feed.node:
+                graph.add_control(feed.node, after)
+    run.times.edited()
+    return None
+
+
+def _take_out(run: Run, identity: Node) -> None:
+    graph = identity.graph
+    assert graph is not None
+    graph.bypass(identity)
+    run.times.edited()
