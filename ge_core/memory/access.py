@@ -52,6 +52,8 @@ class Accesses:
         of: by tensor.
         scratch: the scratch areas, by instance.
         inputs, outputs: tensors that are the caller's, with their indexes.
+        updated: those of the inputs that hold a result at the end, as the graph updates them or
+            they are meant to be updated.
         whole_run: tensors that share with nobody.
         warnings: what was wrong with options.
     """
@@ -64,6 +66,7 @@ class Accesses:
         self.scratch: list[Scratch] = []
         self.inputs: dict[int, int] = {}
         self.outputs: dict[int, list[int]] = {}
+        self.updated: set[int] = set()
         self.whole_run: list[int] = []
         self.warnings: list[str] = []
         self._count = len(work.nodes)
@@ -148,6 +151,8 @@ class Accesses:
             tensor = self.work.tensor(instance, output)
             self.inputs[tensor] = number
             self._write(tensor, RUN_START)
+            if node.op == "RefData":
+                self.updated.add(tensor)
             if node.op == "RefData" or number not in self.options.offered_inputs:
                 self._read(tensor, RUN_END)
 
@@ -246,16 +251,13 @@ class Accesses:
 
     def _keep_updates(self) -> None:
         """A graph input that the graph itself updates is a result, offered or not."""
-        offered = {
-            self.demands.alias.find(tensor)[0]: tensor
-            for tensor, number in self.inputs.items()
-            if number in self.options.offered_inputs
-        }
-        if not offered:
-            return
+        given = {self.demands.alias.find(tensor)[0]: tensor for tensor in self.inputs}
         for tensor, accesses in enumerate(self.of):
-            group = offered.get(self.demands.alias.find(tensor)[0])
-            if group is not None and any(a.write and a.site != RUN_START for a in accesses):
+            group = given.get(self.demands.alias.find(tensor)[0])
+            if group is None or not any(a.write and a.site != RUN_START for a in accesses):
+                continue
+            self.updated.add(group)
+            if self.inputs[group] in self.options.offered_inputs:
                 self._read(group, RUN_END)
 
     def _check_offers(self) -> None:

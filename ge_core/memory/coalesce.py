@@ -266,8 +266,17 @@ class Coalescer:
         outputs = [t for t, ends in self.accesses.outputs.items() if output in ends]
         if not inputs or not outputs or not self.fits_io(inputs[0], outputs[0]):
             return
+        if inputs[0] in self.accesses.updated or not self.is_declared(index, outputs[0]):
+            return
         if not self.clash(inputs[0], outputs[0]):
             self.unite(inputs[0], outputs[0], "graph input and output at one address")
+
+    def is_declared(self, index: int, tensor: int) -> bool:
+        """Whether each graph output that the memory is has one address with the graph input."""
+        ends = [
+            at for member in self.members(tensor) for at in self.accesses.outputs.get(member, ())
+        ]
+        return all((index, at) in self.options.shared_io for at in ends)
 
     def fits_io(self, source: int, target: int) -> bool:
         """Whether everything that needs the input comes before the output is written."""

@@ -96,16 +96,15 @@ class InPlace:
         *_, first = links
         source = self.work.source(first.instance, first.at)
         assert source is not None
-        outputs = self.accesses.outputs
-        if any(member in outputs for member in self.coalescer.members(source)):
+        old = self.coalescer.members(source)
+        if any(member in self.accesses.outputs for member in old):
             return False
-        results = [
-            at
+        if any(member in self.accesses.updated for member in old):
+            return False
+        return all(
+            self.coalescer.is_declared(index, self.work.tensor(link.instance, link.output))
             for link in links
-            for member in self.coalescer.members(self.work.tensor(link.instance, link.output))
-            for at in outputs.get(member, ())
-        ]
-        return all((index, at) in self.coalescer.options.shared_io for at in results)
+        )
 
     def _named_first(self, tensor: int) -> int:
         """The tensor whose memory a view or the result of a call is."""

@@ -15,7 +15,7 @@ from ge_core.proof.compiled_loops import LoopExecution
 from ge_core.proof.constants import Sources
 from ge_core.proof.contents import Content, difference
 from ge_core.proof.differs import differs
-from ge_core.proof.facts import SOURCES
+from ge_core.proof.facts import PERSISTENT, SOURCES
 from ge_core.proof.frames import Frame, Frames, Instance, Steps, run_steps
 from ge_core.proof.phi import phi
 from ge_core.proof.pools import Changes, Pools
@@ -120,7 +120,7 @@ class CompiledRun:
 
     def _check_persistent(self, name: str, expected: Content) -> None:
         original = self.reference.graph.node(name)
-        is_input = self.algebra.facts.of(original).kind == "data"
+        is_input = self.algebra.facts.of(original).kind == "data" and original.op not in PERSISTENT
         if is_input and expected is self._sources.initial(original):
             return
         node = self.frames.root.graph.find(name)

@@ -19,6 +19,11 @@ class Touch(NamedTuple):
     is_write: bool
     port: str
 
+    @property
+    def is_update(self) -> bool:
+        """Whether a node changes memory that it is given, rather than making a value there."""
+        return self.is_write and self.port.startswith("@")
+
 
 def touches(step: Step, regions: Regions) -> Iterator[Touch]:
     """The accesses of a step that is no call."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ge_core.testing.odd_graphs import ODD_GRAPHS, odd_graph
     from ge_core.testing.pass_suite import pass_conformance
     from ge_core.testing.pipeline_suite import pipeline_conformance, target_conformance
-    from ge_core.testing.random_graphs import GraphKnobs, OpRecipe, random_graph
+    from ge_core.testing.random_graphs import RARE, GraphKnobs, OpRecipe, random_graph
     from ge_core.testing.random_problems import ProblemKnobs, random_problem
     from ge_core.testing.reduce import reduce_graph
     from ge_core.testing.trace_suite import trace_rule_conformance
@@ -48,6 +48,7 @@ __all__ = [
     "ODD_GRAPHS",
     "OpRecipe",
     "ProblemKnobs",
+    "RARE",
     "SeededChoices",
     "odd_graph",
     "random_graph",
@@ -72,7 +73,7 @@ _HOMES = {
     "odd_graphs": ("ODD_GRAPHS", "odd_graph"),
     "pass_suite": ("pass_conformance",),
     "pipeline_suite": ("pipeline_conformance", "target_conformance"),
-    "random_graphs": ("GraphKnobs", "OpRecipe", "random_graph"),
+    "random_graphs": ("RARE", "GraphKnobs", "OpRecipe", "random_graph"),
     "random_problems": ("ProblemKnobs", "random_problem"),
     "reduce": ("reduce_graph",),
     "trace_suite": ("trace_rule_conformance",),

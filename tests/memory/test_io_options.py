@@ -89,6 +89,24 @@ def test_a_pair_that_would_destroy_its_input_stays_apart(plan_graph) -> None:
     assert not planned.share("x:0", "i1:0")
 
 
+@pytest.mark.parametrize("how", ["reference input", "updated input", "two results"])
+def test_a_pair_costs_nobody_else_his_result(plan_graph, how: str) -> None:
+    """An input that holds a result itself, and an output that is another one too, stay apart."""
+    build = GraphBuilder()
+    if how == "reference input":
+        x = build.node("RefData", name="x", shape=(64,), attrs={"index": 0}).outputs[0]
+    else:
+        x = build.data("x", (64,))
+    if how == "updated input":
+        build.op("Assign", x, build.data("y", (64,)), name="kept", reuse_input=0)
+    made = build.op("Relu", build.op("Relu", build.data("z", (64,)), name="i1"), name="i2")
+    build.net_output(*[made] * (2 if how == "two results" else 1))
+    planned = plan_graph(build, {"ge.exec.outputReuseInputMemIndexes": "0,0"})
+    assert planned.offset("x:0") != planned.offset("i2:0")
+    both = plan_graph(build, {"ge.exec.outputReuseInputMemIndexes": "0,0|0,1"})
+    assert (both.offset("x:0") == both.offset("i2:0")) == (how == "two results")
+
+
 def test_views_of_inputs_and_outputs_are_the_callers_too(plan_graph) -> None:
     """A view has the address and the protection of what it views."""
     build = GraphBuilder()

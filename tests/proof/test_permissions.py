@@ -85,6 +85,19 @@ def test_an_update_that_loses_its_copy_is_found(found: Found) -> None:
     ]
 
 
+def test_a_pair_lends_its_input_to_updates(prove: Prove) -> None:
+    """What the input held is lost anyway, as an output's bytes come to its address."""
+    build = GraphBuilder()
+    x, y = build.data("x"), build.data("y")
+    copy = build.op("TensorMove", x, name="copy")
+    update = build.op("Update", copy, y, name="update", reuse_input=0)
+    build.net_output(build.op("Mul", update, name="a"), build.op("Mul", y, name="b"))
+    original = clone(build.graph)
+    build.graph.bypass(build.graph.node("copy"))
+    assert prove(build.graph, original=original, options={PAIRS: "0,1"}).ok
+    assert not prove(build.graph, original=original, options={PAIRS: "1,0"}).ok
+
+
 def test_an_output_may_be_an_input_where_it_was(found: Found, prove: Prove) -> None:
     """An input handed straight to an output stays so; one that was copied must be copied."""
     build = GraphBuilder()
@@ -135,6 +148,15 @@ def test_updatable_inputs_are_like_variables(found: Found) -> None:
     ref = build.node("RefData", name="ref", shape=(1, 16), attrs={"index": 0}).outputs[0]
     build.net_output(build.op("Update", ref, build.data("y"), name="update", reuse_input=0))
     assert found(build.graph) == []
+
+
+def test_updatable_inputs_keep_what_nobody_updates(found: Found) -> None:
+    """An output that lies over a RefData loses what the next run starts from."""
+    build = GraphBuilder()
+    build.node("RefData", name="ref", shape=(1, 16), attrs={"index": 0})
+    build.net_output(build.op("Mul", build.data("y"), name="out"))
+    assert found(build.graph) == []
+    assert ("reads", "ref at the end") in found(build.graph, {"ref:0": 0, "out:0": 0})
 
 
 @pytest.mark.parametrize(
