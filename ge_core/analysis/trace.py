@@ -243,6 +243,10 @@ class SourceTracer:
 
     def step(self, output: OutputAnchor) -> Step:
         """Where a trace goes on from an output."""
+        return self.answer(output)[0]
+
+    def answer(self, output: OutputAnchor) -> tuple[Step, TraceRule | None]:
+        """Where a trace goes on from an output, and the rule that says so; None for a source."""
         self.steps += 1
         op = output.node.op
         rules = self._by_op.get(op)
@@ -252,8 +256,8 @@ class SourceTracer:
             for rule in rules:
                 step = rule(output, self._cursor)
                 if step is not None:
-                    return step
-        return _SOURCE
+                    return step, rule
+        return _SOURCE, None
 
     def trace(self, start: InputAnchor) -> Trace:
         """The whole way back; ends, with a reason, where rules lead in a circle."""

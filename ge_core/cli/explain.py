@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -16,17 +17,28 @@ from ge_core.cli.common import (
     warn,
 )
 
+if TYPE_CHECKING:
+    from ge_core.ir import Graph
+    from ge_core.session.result import Result
+    from ge_core.session.trial import Trial
+
 
 @click.command("explain")
 @click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("node", required=False)
 @compile_flags
+@click.option(
+    "--as-it-is", is_flag=True, help="Don't compile again to try what would free the copy."
+)
 @output_format
 @click.pass_context
 def explain_command(
-    ctx: click.Context, /, model: Path, node: str | None, form: str, **flags: Any
+    ctx: click.Context, /, model: Path, node: str | None, as_it_is: bool, form: str, **flags: Any
 ) -> int:
-    """Say why each move, join and split of MODEL, or one NODE, stayed or went."""
+    """Say why each move, join and split of MODEL, or one NODE, stayed or went.
+
+    Of one NODE the whole story is told; what might free a copy that stays is tried out.
+    """
     from ge_core.plugin.watch import results_kept_apart
     from ge_core.session.front import compile
 
@@ -36,12 +48,16 @@ def explain_command(
     if form == "human":
         warn(result.warnings)
     story = result.explain(node)  # a node that nothing was said of is an error in both forms
+    tried = [] if node is None or as_it_is else _trials(result, node, requested(ctx, flags))
     if form == "json":
         remarks = result.finals() if node is None else result.remarks.of(node)
+        journey = None if node is None else result.journey(node)
         print_json(
             {
                 "schema": "ge-explain/1",
                 "remarks": [remark.to_json() for remark in remarks],
+                "story": None if journey is None else journey.to_json(),
+                "tried": [trial.to_json() for trial in tried],
                 "warnings": list(result.warnings),
             }
         )
@@ -49,7 +65,29 @@ def explain_command(
         click.echo(
             story or "nothing to explain: no copies, and no other node that a pass changed or kept"
         )
+        for trial in tried:
+            click.echo(f"  {trial}")
     return 0
+
+
+def _trials(result: Result, node: str, arguments: dict[str, Any]) -> list[Trial]:
+    """What came of the changes that might free a copy, each compiled with the command's flags."""
+    from ge_core.passes.precedence import LEVEL
+    from ge_core.plugin.watch import results_kept_apart
+    from ge_core.session.front import compile
+    from ge_core.session.trial import trials
+
+    def again(graph: Graph, changed: Mapping[str, Any]) -> Result:
+        asked = {**arguments, **changed, "input_shapes": {}, "origins": {}}
+        options = {**arguments["options"], **changed.get("options", {})}
+        level = options.pop(LEVEL, None) if "level" not in changed else changed["level"]
+        asked["enable"] = [*arguments["enable"], *changed.get("enable", ())]
+        asked.update(options=options, level=level or arguments["level"])
+        options.pop(LEVEL, None)
+        with results_kept_apart():
+            return compile(graph, prove=False, **asked)
+
+    return trials(result, node, again)
 
 
 COMMANDS: Final = {"explain": explain_command}

@@ -15,6 +15,8 @@ from ge_core.passes.manager import PassRun
 from ge_core.passes.remarks import Remark, Remarks
 from ge_core.passes.timing import Timing
 from ge_core.session.copies import CopyCount
+from ge_core.session.journey import Journey, journey_of
+from ge_core.session.journey_words import lines_of
 from ge_core.session.story import tell, tell_all
 from ge_core.tasks import TaskList
 
@@ -107,7 +109,11 @@ class Result:
     # ---- reasons -------------------------------------------------------------------------------
 
     def explain(self, node: str | None = None) -> str:
-        """The story of one copy by its node's name, or of all of them.
+        """The story of one copy by its node's name, or the last word on all of them.
+
+        Of one copy everything that was said is told, and then the way of its value: where it is
+        made, by which names it goes, who else reads and writes that memory and when, and of a
+        copy that went who reads what now.
 
         Raises:
             UnknownNameError: nothing was said of a node of that name.
@@ -118,7 +124,15 @@ class Result:
         said = self.remarks.of(node)
         if not said:
             raise self._nothing_said(node)
-        return tell_all(said, self.remarks.final(node))
+        journey = self.journey(node)
+        told = tell_all(said, self.remarks.final(node))
+        return told if journey is None else "\n".join([told, *lines_of(journey)])
+
+    def journey(self, node: str) -> Journey | None:
+        """What lies behind the remarks on a node; None of one that neither graph has."""
+        assert self.kernel is not None
+        remark = self.remarks.final(node)
+        return journey_of(node, self.original, self.graph, remark, self.kernel)
 
     def _nothing_said(self, name: str) -> UnknownNameError:
         """Of a node that is there, or of a name that none has."""

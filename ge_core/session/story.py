@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ge_core.passes.remarks import Remark, RemarkKind
+from ge_core.passes.remarks import Hint, Remark, RemarkKind
 
 _VERBS = {
     RemarkKind.APPLIED: "gone",
@@ -22,7 +22,7 @@ def tell(remark: Remark) -> str:
     if remark.blame:
         lines.append("  because of " + ", ".join(b.anchor or b.node for b in remark.blame))
     if remark.hint is not None:
-        lines.append(f"  would go with {_HINTS[remark.hint.kind]}{remark.hint.value}")
+        lines.append(f"  would go {way_on(remark.hint)}")
     return "\n".join(lines)
 
 
@@ -44,4 +44,16 @@ def _size(count: int | None) -> str:
     return "1 byte" if count == 1 else f"{count:,} bytes"
 
 
-_HINTS = {"set": "--set ", "edge": "edge ", "text": ""}
+def way_on(hint: Hint) -> str:
+    """The change that a hint names: `with --set ...`, `without the edge ...`."""
+    value = hint.value
+    if hint.kind == "unmark":
+        node, _, mark = value.rpartition(" ")
+        return f"without the mark {mark} of {node}"
+    # Data edges are in the way, control edges are wanted.
+    if hint.kind == "cut" or (hint.kind == "edge" and "@" in value):
+        return f"without the edge {value}"
+    return f"with {_WITH[hint.kind]}{value}"
+
+
+_WITH = {"set": "--set ", "edge": "the edge ", "text": ""}

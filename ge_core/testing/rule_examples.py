@@ -47,7 +47,7 @@ def failures_of(example: Case, kernel: Kernel) -> list[str]:
         blame.rpartition(":" if ":" in blame else "@")[0] or blame for blame in facts["blame"]
     }
     others = {name.name for name in example.build().all_nodes()} - {node}
-    if facts["kind"] == "missed" and len(blamed - {node}) < min(2, _neighbours(example, node)):
+    if facts["kind"] == "missed" and len(blamed) < min(2, _neighbours(example, node)):
         found.append(f"{node}: a copy that stays has two nodes to blame, not {sorted(blamed)}")
     found += [
         f"blames {name!r}, which the graph lacks" for name in sorted(blamed - others - {node})

@@ -51,6 +51,87 @@ def ge_register_passes(passes):
 """
 
 
+def save(build: GraphBuilder, folder: Path) -> Path:
+    """The graph as a file."""
+    path = folder / "graph.json"
+    save_graph_file(build.graph, path)
+    return path
+
+
+def undeclared() -> GraphBuilder:
+    """A copy of a graph input that only needs a declaration."""
+    build = GraphBuilder("undeclared")
+    mv = build.op("TensorMove", build.data("x"), name="mv")
+    build.net_output(build.op("Exp", mv, name="use"))
+    return build
+
+
+def test_the_way_on_is_tried(ge: Ge, tmp_path: Path) -> None:
+    """The option that a hint names is set, and what comes of it is the last line."""
+    path = save(undeclared(), tmp_path)
+    out = ge("explain", path, "mv", "-O", "O3").out.splitlines()
+    assert "  tried: it goes with --set ge.exec.inputReuseMemIndexes=0" == out[-1]
+    tried = ge("explain", path, "mv", "-O", "O3", "--format", "json").json["tried"]
+    change = "with --set ge.exec.inputReuseMemIndexes=0"
+    assert [{"change": change, "gone": True, "code": "REMOVED"}] == tried
+
+
+def test_a_hint_that_is_an_edit_is_tried_on_a_copy_of_the_graph(ge: Ge, tmp_path: Path) -> None:
+    """The mark is taken off; the file stays as it is."""
+    build = GraphBuilder("marked")
+    act = build.op("Relu", build.data("x"), name="act")
+    mv = build.op("TensorMove", act, name="mv", attrs={"_cannot_be_deleted": True})
+    build.net_output(build.op("Exp", mv, name="use"))
+    path = save(build, tmp_path)
+    before = path.read_bytes()
+    out = ge("explain", path, "mv").out.splitlines()
+    assert "  tried: it goes without the mark _cannot_be_deleted of mv" == out[-1]
+    assert before == path.read_bytes()
+
+
+WISHES = """\
+from ge_core.api import hookimpl, Keep
+
+def never(copy):
+    return Keep("NEVER", hint={"set": "ge.exec.inputReuseMemIndexes=7"})
+
+@hookimpl
+def ge_register_delete_rules(rules):
+    rules.add("never", never, codes={"NEVER": "because"})
+"""
+
+
+def test_a_hint_that_does_not_help_is_found_out(
+    ge: Ge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A third party's rule promises too much: with what it says the copy stays, and at O4 too."""
+    build = GraphBuilder("plain")
+    act = build.op("Relu", build.data("x"), name="act")
+    build.net_output(build.op("Exp", build.op("TensorMove", act, name="mv"), name="use"))
+    path = save(build, tmp_path)
+    (tmp_path / "ge.toml").write_text('plugins = ["mine = wishing"]\n', encoding="utf-8")
+    (tmp_path / "wishing.py").write_text(WISHES, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    forget_kernels()
+    out = ge("explain", path, "mv").out.splitlines()
+    change = "with --set ge.exec.inputReuseMemIndexes=7"
+    assert f"  tried: it stays {change} too (mine.NEVER)" in out
+
+
+def test_nothing_is_tried_as_it_is(ge: Ge, tmp_path: Path) -> None:
+    """One compile, no more."""
+    path = save(undeclared(), tmp_path)
+    ran = ge("explain", path, "mv", "--as-it-is")
+    assert (0, False) == (ran.code, "tried" in ran.out)
+
+
+def test_a_copy_that_went_needs_no_trial(ge: Ge, graph_file: Path) -> None:
+    """Its story ends with who reads what now."""
+    out = ge("explain", graph_file, "mv").out.splitlines()
+    assert out[-1].startswith("  now ")
+
+
 def test_an_earlier_word_is_marked(
     ge: Ge, graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,4 +149,4 @@ def test_an_earlier_word_is_marked(
         said,
         "mv (TensorMove) note: note",
         said,
-    ] == lines[2:]
+    ] == lines[2:6]

@@ -313,6 +313,101 @@ class RemarkDocument(Record):
     """The fields that the reason was filled from; left out where there are none."""
 
 
+class HopRecord(Record):
+    """One name of a value on its way from where it is made."""
+
+    anchor: str
+    """The output that it is called here."""
+    op: str
+    """Its node's op type."""
+    how: Literal["source", "view", "enters", "leaves", "rule"]
+    """Made here, the same memory by another name, into or out of a subgraph, or by a trace rule."""
+    words: str
+    """The same in words; of a source, what it is."""
+    rule: str | None
+    """Package and version of a third party's trace rule that says so."""
+
+
+class AccessRecord(Record):
+    """One input that uses a memory."""
+
+    anchor: str
+    """The input."""
+    op: str
+    """Its node's op type."""
+    does: str
+    """What it does: `reads`, `overwrites`, `uses up`, `may do anything to`, `hands on`,
+    `returns` or `passes on`."""
+    what: str
+    """The output that it is fed by."""
+    writes: bool
+    """Whether the memory may have changed afterwards."""
+    when: str
+    """Where it stands to the copy; empty for what reads the copy."""
+
+
+class ValueRecord(Record):
+    """One input of the node: the way to it, and who else uses the memory on that way."""
+
+    input: str
+    """The input."""
+    path: list[HopRecord]
+    """From where the value is made."""
+    stopped: str | None
+    """Why the way ends short of where the value is made."""
+    special: str | None
+    """Why the value must stay as it is beyond this run."""
+    others: list[AccessRecord]
+    """The most important ones, as they are listed."""
+    more_others: Count
+    """How many are left out."""
+
+
+class NowRecord(Record):
+    """What one reader of a copy that went reads now."""
+
+    input: str
+    """The reader's input."""
+    reads: str
+    """The output that feeds it in the compiled graph."""
+
+
+class StoryRecord(Record):
+    """What lies behind the remarks on one node."""
+
+    node: str
+    """The node."""
+    op: str
+    """Its op type."""
+    inserted: bool
+    """Whether a pass put it in; then all is said of the compiled graph."""
+    gone: bool
+    """Whether the compiled graph lacks it."""
+    values: list[ValueRecord]
+    """Its inputs, blamed ones first; of many, some."""
+    readers: list[AccessRecord]
+    """Who uses what it makes."""
+    more_readers: Count
+    """How many are left out."""
+    waiting: list[str]
+    """Nodes that a control edge has wait for it."""
+    now: list[NowRecord]
+    """Of a copy that went, what its readers read now."""
+    edges: list[list[str]]
+    """Control edges that the compile added between those who use its memory: first and second."""
+
+
+class TrialRecord(Record):
+    """A change that might free the copy, and what came of it."""
+
+    change: str
+    """In words: `with --set ...`."""
+    gone: bool
+    """Whether the copy went."""
+    code: str | None
+    """The code of the last word on it then."""
+
+
 class ExplainDocument(Record):
     """The last word on every copy, or all that was said of one."""
 
@@ -320,6 +415,10 @@ class ExplainDocument(Record):
     """Names this form."""
     remarks: list[RemarkDocument]
     """In the graph's order."""
+    story: StoryRecord | None = None
+    """What lies behind the remarks on one node; null where all are told."""
+    tried: list[TrialRecord] = Field(default_factory=list)
+    """Changes that were tried on a copy that stays."""
     warnings: list[str] = Field(default_factory=list)
     """What the compile and the loading of plugins warned of."""
 

@@ -39,7 +39,7 @@ def blaming_two(copy: Candidate, keep: Keep) -> Keep:
     """
     given: Any = () if keep.blame is None else keep.blame
     blames = [Blame.of(one) for one in (given if isinstance(given, (list, tuple)) else [given])]
-    nodes = {blame.node for blame in blames} - {copy.copy.name}
+    nodes = {blame.node for blame in blames}
     more = _OTHERS.get(keep.code)
     for anchor in (*(more(copy, blames[0]) if more else ()), *_ends(copy)):
         if len(nodes) >= 2:
