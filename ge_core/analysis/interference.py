@@ -93,8 +93,14 @@ class Interference:
         """
         return self._placed(anchor, 0)
 
+    def through(self, anchor: Anchor) -> tuple[Access, ...]:
+        """The accesses through one anchor alone, in no particular order."""
+        return self._accesses.of(anchor)
+
     def _placed(self, anchor: Anchor, side: int) -> list[TimedAccess]:
         shift = -self.classes.distance(self.classes.root(anchor), anchor)
+        if side == 0 and shift == 0:
+            return [t for t in self._memory(anchor).accesses if t.access.node.graph is not None]
         return [
             TimedAccess(t.key, t.phase, side, t.low + shift, t.high + shift, t.access)
             for t in self._memory(anchor).accesses

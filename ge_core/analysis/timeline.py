@@ -58,13 +58,20 @@ class Timeline:
         return node in self._places
 
     def move(self, graph: Graph, first: int, nodes: Sequence[Node]) -> None:
-        """From place `first` on, these nodes follow: the same that were there, in another order."""
+        """From place `first` on, these nodes follow: the same that were there, in another order.
+
+        Taken back with the graph's transaction.
+        """
         order = self.order(graph)
+        before = order[first : first + len(nodes)]
         order[first : first + len(nodes)] = nodes
         for at, node in enumerate(nodes, first):
             self._places[node] = at
         self._prefixes.clear()
         self.version += 1
+        journal = self._root.journal
+        if journal.active:
+            journal.record(lambda: self.move(graph, first, before))
 
     # ---- keys ----------------------------------------------------------------------------------
 

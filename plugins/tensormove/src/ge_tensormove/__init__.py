@@ -3,6 +3,7 @@
 from typing import Any
 
 from ge_core.api import Level, Stage, hookimpl
+from ge_tensormove.coalesce.codes import CODES as COALESCE_CODES
 from ge_tensormove.codes import CODES
 from ge_tensormove.trace_rules import register_trace_rules
 
@@ -20,6 +21,16 @@ def ge_register_passes(passes: Any) -> None:
         handles=("TensorMove",),
         codes=CODES,
         summary="Removes TensorMove nodes whose copy nobody can see.",
+    )
+    passes.add(
+        "ge_tensormove.coalesce.coalesce_pass:TensorMoveCoalescePass",
+        levels=Level.O4.and_above(),
+        stage=Stage.MEM_CONFLICT,
+        after=("HandleMemoryRWConflict",),
+        before=("MemLayoutConflictOptimizer",),
+        handles=("TensorMove", "Identity"),
+        codes=COALESCE_CODES,
+        summary="Removes copies that nobody can see by all accesses to their memory.",
     )
 
 

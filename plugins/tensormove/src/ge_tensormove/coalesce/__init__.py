@@ -1,0 +1,1 @@
+"""Removal of copies by exact accesses, beyond what GE's rules allow."""

@@ -1,0 +1,115 @@
+"""Whose memory it is: constants, variables, the caller's inputs and results."""
+
+from __future__ import annotations
+
+from ge_core.api import Anchor, InputAnchor, Keep
+from ge_tensormove.coalesce.knowledge import Knowledge
+from ge_tensormove.coalesce.move import Move
+
+
+def not_permitted(move: Move, known: Knowledge) -> Keep | None:
+    """Why the copy's readers may not use the source's memory, whoever comes first; None for fine.
+
+    The caller's input is asked about only where somebody would change it or hand it back: who only
+    reads leaves it as it is.
+    """
+    return _fixed(move, known) or _given(move, known) or _results(move, known)
+
+
+def _fixed(move: Move, known: Knowledge) -> Keep | None:
+    memory = known.memory
+    constants = memory.of_type(move.input, "constant")
+    writers = memory.of_type(move.output, "writes")
+    if constants and writers:
+        named = {"source": constants[0].node.name, "writer": writers[0].node.name}
+        return Keep("O4_CONSTANT_WRITTEN", blame=[constants[0], writers[0]], fields=named)
+    fixed = [*constants, *memory.of_type(move.input, "lasting")]
+    results = memory.of_type(move.output, "results")
+    if fixed and results:
+        fields: dict[str, object] = {"source": fixed[0].node.name, "output": _index(results[0])}
+        return Keep("O4_FIXED_TO_RESULT", blame=[fixed[0], results[0]], fields=fields)
+    return None
+
+
+def _given(move: Move, known: Knowledge) -> Keep | None:
+    for source in known.memory.of_type(move.input, "input"):
+        keep = _handed_back(move, source, known) or _overwritten(move, source, known)
+        if keep is not None:
+            return keep
+    return None
+
+
+def _handed_back(move: Move, source: Anchor, known: Knowledge) -> Keep | None:
+    """Whether the caller would find his input in a result that he has not declared for it."""
+    results = known.memory.of_type(move.output, "results")
+    if not results:
+        return None
+    index = _input_index(source)
+    undeclared = [_index(result) for result in results]
+    if index is not None:
+        undeclared = known.declared.undeclared_outputs(index, undeclared)
+        if not undeclared:
+            return None
+    fields = {"index": source.node.name if index is None else index, "output": undeclared[0]}
+    hint = None if index is None else {"set": known.declared.with_outputs(index, undeclared)}
+    return Keep("O4_INPUT_TO_RESULT", [source, results[0]], hint, fields)
+
+
+def _overwritten(move: Move, source: Anchor, known: Knowledge) -> Keep | None:
+    """Whether the caller's input would be changed though nothing permits it."""
+    memory = known.memory
+    scratch = memory.of_type(move.output, "scratch")
+    if scratch:
+        named = {"source": source.node.name, "writer": scratch[0].node.name}
+        return Keep("O4_INPUT_SCRIBBLED", blame=[source, scratch[0]], fields=named)
+    writers = memory.of_type(move.output, "writes")
+    if not writers or memory.count(source, "lasting") or memory.count(source, "writes"):
+        # What the graph keeps up to date itself may be updated, if it ends as it would have.
+        return None
+    index = _input_index(source)
+    if index is not None and _may_write(move, index, known):
+        return None
+    fields: dict[str, object] = {
+        "index": source.node.name if index is None else index,
+        "writer": writers[0].node.name,
+    }
+    hint = None if index is None else {"set": known.declared.with_input(index)}
+    return Keep("O4_INPUT_WRITTEN", [source, writers[0]], hint, fields)
+
+
+def _may_write(move: Move, index: int, known: Knowledge) -> bool:
+    """Whether the caller lends the input, or its memory is that of a result it is declared for."""
+    if not known.declared.undeclared_outputs(index, [-1]):
+        return True
+    results = known.memory.of_type(move.output, "results")
+    return bool(results)
+
+
+def _results(move: Move, known: Knowledge) -> Keep | None:
+    """Two results are two memories, and stay that."""
+    memory = known.memory
+    for one in memory.of_type(move.input, "results"):
+        for other in memory.of_type(move.output, "results"):
+            if _overlap(move, one, other, known):
+                fields = {"one": _index(one), "other": _index(other)}
+                return Keep("O4_TWO_RESULTS", blame=[one, other], fields=fields)
+    return None
+
+
+def _overlap(move: Move, one: Anchor, other: Anchor, known: Knowledge) -> bool:
+    low = known.memory.distance(move.input, one)
+    start = known.memory.distance(move.output, other)
+    sizes = [None if a.desc is None else a.desc.nbytes for a in (one, other)]
+    if sizes[0] is None or sizes[1] is None:
+        return True
+    return low < start + sizes[1] and start < low + sizes[0]
+
+
+def _index(result: Anchor) -> int:
+    assert isinstance(result, InputAnchor)
+    return result.index
+
+
+def _input_index(source: Anchor) -> int | None:
+    index = source.node.attrs.get("index")
+    return index if isinstance(index, int) and not isinstance(index, bool) else None
