@@ -86,6 +86,7 @@ from ge_core.ir import (
 from ge_core.ir.dtypes import bits, canonical
 from ge_core.ir.formats import DEFAULT_BLOCKS, Block, BlockTable, is_private, parse_format
 from ge_core.ir.transfer import aligned_shape, axis_maps, stored_shape
+from ge_core.lending import INPUTS_OPTION, PAIRS_OPTION, read_indexes, read_pairs
 from ge_core.memory import (
     ARENA,
     CONSTANTS,
@@ -392,6 +393,11 @@ __all__ = [
     "round_up",
     "scratch_name",
     "tensor_name",
+    # what callers lend
+    "INPUTS_OPTION",
+    "PAIRS_OPTION",
+    "read_indexes",
+    "read_pairs",
     # targets
     "Target",
     # tasks and executors

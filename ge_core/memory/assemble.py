@@ -59,6 +59,7 @@ def _write(problem: MemoryProblem, placement: Placement, facts: PlanFacts, level
             PlanWorkspace(region.call, name, area.index, site.pool, offset(site), area.size)
         )
     plan.unplanned = [facts.work.name(tensor) for tensor in facts.unplanned]
+    plan.warnings = list(facts.warnings)
     plan.pools = _pools(problem, placement, facts)
     plan.judge = Judge(problem, facts, offsets)
     return plan

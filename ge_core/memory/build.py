@@ -100,17 +100,8 @@ def _build(
     facts.io.update(dict.fromkeys(accesses.inputs, "input"))
     facts.unplanned.sort()
     facts.warnings = [*warnings, *accesses.warnings]
-    if facts.unplanned:
-        facts.warnings.append(_say_unplanned(facts))
     capacities = {pool: capacity for pool, capacity in target.pools.items() if capacity is not None}
     problem = MemoryProblem(
         builder.clusters, align=target.align_bytes, capacities=capacities, order=worlds.order
     )
     return problem, facts
-
-
-def _say_unplanned(facts: PlanFacts) -> str:
-    count = len(facts.unplanned)
-    name = facts.work.name(facts.unplanned[0])
-    rest = "" if count == 1 else f" and {count - 1} more"
-    return f"no planned size for {name}{rest}: buffers are made at run time"

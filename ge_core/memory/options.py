@@ -11,12 +11,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from ge_core.digits import whole_number
+from ge_core.lending import (
+    INPUTS_OPTION,
+    OUTPUTS_OPTION,
+    PAIRS_OPTION,
+    read_indexes,
+    read_pairs,
+)
 
 DISABLE_REUSE: Final = "ge.exec.disableReuseMemory"
-INPUT_REUSE: Final = "ge.exec.inputReuseMemIndexes"
-OUTPUT_REUSE: Final = "ge.exec.outputReuseMemIndexes"
-SHARED_IO: Final = "ge.exec.outputReuseInputMemIndexes"
+INPUT_REUSE: Final = INPUTS_OPTION
+OUTPUT_REUSE: Final = OUTPUTS_OPTION
+SHARED_IO: Final = PAIRS_OPTION
 NO_REUSE_OPS: Final = "OP_NO_REUSE_MEM"
 INPLACE: Final = "ge.memory.inplace"
 
@@ -59,7 +65,7 @@ class PlanOptions:
             disable_reuse=texts.get(DISABLE_REUSE, "").strip().lower() in _TRUE,
             offered_inputs=frozenset(_indexes(texts, INPUT_REUSE, told)),
             offered_outputs=frozenset(_indexes(texts, OUTPUT_REUSE, told)),
-            shared_io=tuple(_pairs(texts, told)),
+            shared_io=_pairs(texts, told),
             no_reuse=frozenset(_names(texts, told)),
             inplace=texts.get(INPLACE, "").strip().lower() in _TRUE,
             given=texts,
@@ -76,27 +82,16 @@ def _bare(op: str) -> str:
     return _VERSION.sub("", op)
 
 
-def _indexes(texts: Mapping[str, str], key: str, told: list[str]) -> list[int]:
-    found: list[int] = []
-    for item in texts.get(key, "").split(","):
-        text = item.strip()
-        index = whole_number(text)
-        if index is not None:
-            found.append(index)
-        elif text:
-            told.append(f"option {key}: {text!r} is no index")
-    return found
+def _indexes(texts: Mapping[str, str], key: str, told: list[str]) -> tuple[int, ...]:
+    found = read_indexes(texts.get(key))
+    told.extend(f"option {key}: {what}" for what in found.told)
+    return found.indexes
 
 
-def _pairs(texts: Mapping[str, str], told: list[str]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    for item in texts.get(SHARED_IO, "").split("|"):
-        ends = [whole_number(text.strip()) for text in item.split(",")]
-        if len(ends) == 2 and ends[0] is not None and ends[1] is not None:
-            found.append((ends[0], ends[1]))
-        elif item.strip():
-            told.append(f"option {SHARED_IO}: {item!r} is no pair input,output")
-    return found
+def _pairs(texts: Mapping[str, str], told: list[str]) -> tuple[tuple[int, int], ...]:
+    found = read_pairs(texts.get(SHARED_IO))
+    told.extend(f"option {SHARED_IO}: {what}" for what in found.told)
+    return found.pairs
 
 
 def _names(texts: Mapping[str, str], told: list[str]) -> list[str]:

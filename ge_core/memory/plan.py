@@ -160,6 +160,8 @@ class Plan:
         tensors: in expanded listing order, then by output.
         unplanned: names of the tensors without a planned size; they get buffers at run time.
         options: the options in force that planning depends on.
+        warnings: what of the options was left out, or read otherwise than it stands there; plans
+            read from a file have none.
     """
 
     target: str = ""
@@ -169,6 +171,7 @@ class Plan:
     tensors: list[PlanTensor] = field(default_factory=list)
     workspace: list[PlanWorkspace] = field(default_factory=list)
     unplanned: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list, compare=False)
     judge: Callable[[str, str], tuple[bool, str]] | None = field(
         default=None, repr=False, compare=False
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from ge_core.lending import labelled_pair
 from ge_core.passes.levels import Level
 from ge_core.passes.options import OptionRegistry
 from ge_core.passes.visibility import Visibility
@@ -25,9 +26,10 @@ def _check_indexes(value: str) -> str | None:
 
 def _check_pairs(value: str) -> str | None:
     """Pairs `input,output` between bars, or nothing."""
-    if all(_PAIR.fullmatch(part) for part in value.split("|")) or not value:
+    parts = value.split("|") if value else []
+    if all(_PAIR.fullmatch(part) or labelled_pair(part) for part in parts):
         return None
-    return "the value must be pairs input,output between bars, such as 0,0|1,1"
+    return "the value must be pairs input,output between bars, such as 0,0|1,1 or in:0,out:1"
 
 
 def _check_op_list(value: str) -> str | None:

@@ -24,6 +24,7 @@ from ge_core.registry import kernel_owner
 from ge_core.session.blame import blamed, culprit
 from ge_core.session.copies import count_copies
 from ge_core.session.kernel import Kernel
+from ge_core.session.lending import check_pairs, readings
 from ge_core.session.peak import keep_moves, keep_peak
 from ge_core.session.planning import Planner
 from ge_core.session.request import CompileRequest
@@ -120,7 +121,9 @@ class _Compile:
         self.env = kernel.environment(graph, self.schedule, self.target)
         self.env.kept = kept
         self.planner = Planner(kernel, self.target, self.schedule, request)
-        for warning in (*self.planner.warnings, *doubts(graph, kernel.ops)):
+        given = self.schedule.options.as_dict()
+        check_pairs(graph, given)
+        for warning in (*self.planner.warnings, *readings(given), *doubts(graph, kernel.ops)):
             self.env.warn(warning)
         self.plan: Plan | None = None
         self.tasks: TaskList | None = None
@@ -208,6 +211,8 @@ class _Compile:
             env.retractions or self.removed_moves()
         ):
             self.plan, self.allowed = keep_peak(self.plan, env, self.planner, self._baseline)
+        for warning in self.plan.warnings:
+            env.warn(warning)
         env.extras["plan"] = self.plan
         self.seconds.plan += perf_counter() - start
 

@@ -15,6 +15,7 @@ from ge_core.memory.problem import Budget, MemoryProblem, Placement
 from ge_core.memory.validate import fingerprint
 from ge_core.passes.planning import Schedule
 from ge_core.session.kernel import Kernel
+from ge_core.session.lending import plainly
 from ge_core.session.request import CompileRequest
 from ge_core.targets import Target
 
@@ -31,7 +32,8 @@ class Planner:
         self.target = target
         self.level = schedule.level.name
         self._values = schedule.options
-        self.options = self._values.as_dict()
+        # The plan's options are read again by the proof, which knows only their plain form.
+        self.options = plainly(self._values.as_dict())
         schedule.options.asked.update(PLAN_OPTIONS)
         self.timeout = request.timeout
         given = request.assigner or kernel.config.assigner or DEFAULT_ASSIGNER

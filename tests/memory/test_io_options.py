@@ -148,7 +148,7 @@ def test_indexes_that_nothing_has_are_warnings(ops: OpRegistry) -> None:
     options = {"ge.exec.inputReuseMemIndexes": "7,x", "ge.exec.outputReuseMemIndexes": "3"}
     _, facts = build_problem(chain().graph, ops, GENERIC, options)
     assert facts.warnings == [
-        "option ge.exec.inputReuseMemIndexes: 'x' is no index",
+        "option ge.exec.inputReuseMemIndexes: 'x' is no index: it and what follows it are left out",
         "option ge.exec.inputReuseMemIndexes: there is no graph input 7",
         "option ge.exec.outputReuseMemIndexes: there is no graph output 3",
     ]

@@ -1,4 +1,4 @@
-"""What the caller declared, read as tolerantly as GE reads it."""
+"""What the caller declared, and which copies may go because of it."""
 
 from __future__ import annotations
 
@@ -7,59 +7,7 @@ from typing import Any
 import pytest
 
 from ge_core.api import GraphBuilder
-from ge_tensormove.reuse_options import Declarations, lists_input, parse_pairs
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (None, []),
-        ("", []),
-        ("0,0|1,2", [(0, 0), (1, 2)]),
-        ("junk|3|-1,0|x,0|0,-0||0,0", [(0, 0)]),
-        ("0x,1", [(0, 1)]),
-        ("0,1,2", [(0, 1)]),
-        (" +7,\t8 9", [(7, 8)]),
-        (",1|1,", []),
-        ("9223372036854775807,0", [(9223372036854775807, 0)]),
-        ("9223372036854775808,0", []),
-        (f"{'9' * 5000},0|1,1", [(1, 1)]),
-        ("0000000000000000000000003,1", [(3, 1)]),
-        ("+,1", []),
-        ("\u0663,1", []),
-    ],
-)
-def test_pairs(text: str | None, expected: list[tuple[int, int]]) -> None:
-    """Bad pairs are passed over one by one; the others count."""
-    assert expected == parse_pairs(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "index", "expected"),
-    [
-        (None, 0, False),
-        ("", 0, False),
-        ("0", 0, True),
-        ("1,,0", 0, True),
-        ("0,abc", 0, True),
-        ("abc,0", 0, False),
-        ("1x,0", 0, False),
-        (" 1,0", 0, True),
-        ("+2", 2, True),
-        ("-2", 2, False),
-        ("-0", 0, True),
-        ("-", 0, False),
-        ("-2147483648,0", 0, True),
-        ("-2147483649,0", 0, False),
-        ("2147483648,0", 0, False),
-        ("999999999999999999999999,0", 0, False),
-        (f"{'9' * 5000},0", 0, False),
-        ("0001", 1, True),
-    ],
-)
-def test_lists(text: str | None, index: int, expected: bool) -> None:
-    """The first token that is no 32-bit number ends the list."""
-    assert expected == lists_input(text, index)
+from ge_tensormove.reuse_options import Declarations
 
 
 def test_a_pair_names_an_input_for_that_output_only() -> None:
