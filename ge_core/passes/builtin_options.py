@@ -170,6 +170,16 @@ def _register_graph(options: OptionRegistry) -> None:
         visibility=Visibility.EXPERT,
     )
     options.add(
+        "ge.exec.placement",
+        type="choice",
+        choices=("", "HOST", "DEVICE"),
+        default="HOST",
+        help="Where the compiled graph is executed; on a DEVICE no outputs are marked as such that "
+        "may lie where an input lies.",
+        category="build",
+        visibility=Visibility.EXPERT,
+    )
+    options.add(
         "ge.featureBaseRefreshable",
         type="flag",
         help="1: the base address of the arena may change between runs.",

@@ -18,7 +18,7 @@ from ge_core.analysis import (
 )
 from ge_core.errors import PassError, near_matches
 from ge_core.foreign import brief, shortened
-from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor
+from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor, clone
 from ge_core.ops import OpRegistry
 from ge_core.passes.codes import Code, fields_of
 from ge_core.passes.counters import Counters
@@ -302,6 +302,16 @@ class PassContext:
         values, lists it among its assumptions, and goes on checking the memory.
         """
         self.environment.equivalences.append((repr(output), original, self.declaration.name))
+
+    def changes_values(self) -> None:
+        """Say, before the edit, that what is edited from here on changes what is computed.
+
+        For a pass that seldom does so, in place of `changes_values=True` at its registration: the
+        proof goes on from what the graph then is, and lists the pass among its assumptions.
+        """
+        env = self.environment
+        if env.changing is None:
+            env.changing = clone(env.root)
 
     def retractable(
         self, node: Node, undo: Callable[[], object], code: str | Code, *, bytes: int = 0

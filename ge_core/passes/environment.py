@@ -132,6 +132,8 @@ class Environment:
         retractions: placements that may be taken back to keep the peak down.
         kept: names of copies that passes must leave, as their removal raised the peak.
         equivalences: (output, original output, pass) for which passes vouch to the proof.
+        changing: the graph as it was before the running pass changed what is computed; None where
+            it hasn't.
     """
 
     root: Graph
@@ -152,6 +154,7 @@ class Environment:
     retractions: list[Retraction] = field(default_factory=list)
     kept: frozenset[str] = frozenset()
     equivalences: list[tuple[str, str, str]] = field(default_factory=list)
+    changing: Graph | None = None
 
     def __post_init__(self) -> None:
         self.analyses = AnalysisCache(self.root)

@@ -230,7 +230,7 @@ class PassManager:
         for instrument in self.instruments:
             instrument.before_pass(ctx)
         version, mark = root.version, env.remarks.mark()
-        before = clone(root) if step.declaration.changes_values else None
+        env.changing = clone(root) if step.declaration.changes_values else None
         start = perf_counter()
         try:
             with self.report.timing.span(step.name), root.transaction():
@@ -250,9 +250,10 @@ class PassManager:
             raise failure from error
         seconds = perf_counter() - start
         changed = root.version != version
-        if before is not None and changed:
+        if env.changing is not None and changed:
             marks = mark, env.remarks.mark()
-            self.report.value_changes.append(ValueChange(step.name, before, clone(root), marks))
+            change = ValueChange(step.name, env.changing, clone(root), marks)
+            self.report.value_changes.append(change)
         run = PassRun(
             step.name,
             str(step.declaration.owner),

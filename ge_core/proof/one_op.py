@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ge_core.ir import InputAnchor, Node
+from ge_core.ir import Graph, InputAnchor, Node
 from ge_core.proof.facts import CALLS
 from ge_core.proof.program import Group, Step
 from ge_core.proof.regions import Region, Regions
@@ -23,16 +23,24 @@ _ABILITY: Final = "_output_inplace_ability"
 _SUPPORT: Final = "_inplace_support_input_index"
 
 
-def check_one_op(program: Group, regions: Regions, shared: Shared, findings: Findings) -> None:
-    """Check every step that is no call."""
+def check_one_op(
+    program: Group, regions: Regions, shared: Shared, original: Graph, findings: Findings
+) -> None:
+    """Check every step that is no call.
+
+    Args:
+        original: whose marks on outputs say that an op can work in place. A pass sets the same mark
+            where nobody would notice, whatever the op is; that an op can do it is not its word.
+    """
     for step in program.everything():
         if step.facts.kind not in CALLS and step.facts.kind != "merge":
-            _Checker(step, regions, findings).check(shared)
+            _Checker(step, regions, original, findings).check(shared)
 
 
 class _Checker:
-    def __init__(self, step: Step, regions: Regions, findings: Findings) -> None:
+    def __init__(self, step: Step, regions: Regions, original: Graph, findings: Findings) -> None:
         self.step = step
+        self.original = original
         self.findings = findings
         self.regions = regions
         frame, node, facts = step.frame, step.node, step.facts
@@ -77,7 +85,9 @@ class _Checker:
     def _in_place(self, at: int | None, region: Region, anchor: InputAnchor, other: Region) -> bool:
         if at is None or not region.same_place(other) or region.size != other.size:
             return False
-        if (at, anchor.index) not in in_place_pairs(self.step.node, self.step.facts.traits.inplace):
+        node = self.step.node
+        pairs = in_place_pairs(node, self.original.find(node.name))
+        if (at, anchor.index) not in pairs | set(self.step.facts.traits.inplace):
             return False
         return not any(
             region.overlaps(third) for second, third in self.inputs if second is not anchor
@@ -114,13 +124,17 @@ class _Checker:
         )
 
 
-def in_place_pairs(node: Node, declared: tuple[tuple[int, int], ...]) -> set[tuple[int, int]]:
-    """(output, input) pairs that may be exactly the same range."""
-    found = set(declared)
+def in_place_pairs(node: Node, original: Node | None) -> set[tuple[int, int]]:
+    """(output, input) pairs that marks say may be exactly the same range.
+
+    Args:
+        original: the node of that name in the original graph.
+    """
+    found: set[tuple[int, int]] = set()
     for pair in node.attrs.get(_ABILITY) or ():
         if isinstance(pair, (list, tuple)) and len(pair) == 2:
             found.add((int(pair[0]), int(pair[1])))
-    for output in node.outputs:
+    for output in () if original is None else original.outputs:
         support = output.desc.attrs.get(_SUPPORT)
         for at in support if isinstance(support, (list, tuple)) else [support]:
             if isinstance(at, int) and not isinstance(at, bool):

@@ -189,7 +189,13 @@ class _Proof:
                 program
             )
         run.run(program)
-        check_one_op(program, self.regions, lambda step: _shared(run, step), self.findings)
+        check_one_op(
+            program,
+            self.regions,
+            lambda step: _shared(run, step),
+            self.original,
+            self.findings,
+        )
         ordered = check_order(program, self.regions, self.findings)
         Permissions(
             self.frames.root,

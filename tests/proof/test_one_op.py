@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from ge_core.ir import Graph, GraphBuilder, TensorDesc
+from ge_core.ir import Graph, GraphBuilder, TensorDesc, clone
 from ge_core.memory import Plan, PlanWorkspace
 from ge_core.proof import ProofResult
 
@@ -71,6 +71,20 @@ def test_an_attribute_may_declare_what_works_in_place(found: Found) -> None:
         )
         build.net_output(node.outputs[0])
         assert found(build.graph, {"a:0": 64, "b:0": 64}) == []
+
+
+def test_a_mark_that_a_pass_set_is_no_ability(prove: Prove, planned: Planned) -> None:
+    """That nobody would notice says nothing about what the op can do."""
+    build = GraphBuilder()
+    a = build.op("Mul", build.data("x"), name="a")
+    product = build.op("MatMul", a, name="b")
+    build.net_output(product)
+    marked = clone(build.graph)
+    output = marked.node("b").outputs[0]
+    marked.set_desc(output, output.desc.with_attr("_inplace_support_input_index", 0))
+    plan = planned(marked, {"a:0": 64, "b:0": 64})
+    result = prove(marked, original=build.graph, plan=plan)
+    assert [("one_op", "b")] == [(v.check, v.node) for v in result.violations]
 
 
 def test_scratch_overlaps_nothing_of_its_op(prove: Prove, planned: Planned) -> None:

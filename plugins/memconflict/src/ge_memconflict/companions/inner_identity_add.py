@@ -1,0 +1,90 @@
+"""`InnerIdentityAddPass`: a copy in front of every store into a value that is no variable.
+
+Early on nobody knows which later pass will share or move what. So each store target gets a copy,
+and readers that run after the store read the copy, which is what they are meant to see; what turns
+out to be unneeded, `InnerIdentityDeletePass` takes away.
+
+Where we differ from GE: readers behind the store are those that run later in the listed order, not
+only those that a path leads to, as the listing is what a graph means. A copy that would hide a
+store from anybody else (behind a view, in a call, in a loop's next turn) is not put in. Out of a
+subgraph the way leads to the very output that feeds the caller, whoever calls. One copy serves all
+stores that read it, and a copy from an earlier run is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from ge_core.api import Graph, GraphError, GraphPass, InputAnchor, Node, PassContext
+from ge_memconflict.companions.codes import INNER_ADD
+from ge_memconflict.companions.copying import Copier
+from ge_memconflict.companions.marks import INNER_IDENTITY, is_reference, is_variable
+from ge_memconflict.companions.ways import shared_input, up_and_out
+from ge_memconflict.identities import NO_FOLDING, RESERVED
+
+_MEANT_TO_CHANGE: Final = frozenset({"RefSwitch", "RefMerge", "ReadVariableOp"})
+_MARKS: Final = {INNER_IDENTITY: True, RESERVED: True, NO_FOLDING: True}
+
+
+@dataclass(frozen=True)
+class InnerIdentityAddPass(GraphPass, codes=INNER_ADD):
+    """Gives every store into a computed value a copy to store into."""
+
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """Look at all graphs at once: the root's run does the work."""
+        if not graph.is_root:
+            return
+        copier = Copier(ctx)
+        for each in graph.all_graphs():
+            for node in list(each.nodes):
+                for target in _targets(node, ctx):
+                    _isolate(target, copier)
+
+
+def _targets(node: Node, ctx: PassContext) -> Iterator[InputAnchor]:
+    """The inputs that a node updates in place and hands on as outputs, once each."""
+    if not is_reference(node):
+        return
+    found = (shared_input(output, ctx.ops) for output in node.outputs)
+    for at in dict.fromkeys(index for index in found if index is not None):
+        target = node.inputs[at]
+        if target.source is None:
+            raise GraphError(
+                f"input {at}, which it updates in place, is not connected",
+                node=node.name,
+                field="inputs",
+                hint="connect the memory that is updated, or drop the mark 'reference'",
+            )
+        yield target
+
+
+def _isolate(target: InputAnchor, copier: Copier) -> None:
+    value = target.source
+    assert value is not None
+    ops = copier.ctx.ops
+    if value.node.attrs.get(INNER_IDENTITY):
+        return
+    if value.node.op == "TensorMove" and len(value.readers) == 1:
+        return
+    for end in up_and_out(value, ops):
+        if is_variable(end.node, ops) or end.node.op in _MEANT_TO_CHANGE:
+            return
+    store = target.node
+    before = copier.memories.places.before
+    later = [
+        reader
+        for reader in value.readers
+        if reader.node is not store and before(store, reader.node)
+    ]
+    copier.in_front(
+        target,
+        copier.numbered("inner_identity"),
+        "INNER_IDENTITY",
+        attrs=_MARKS,
+        also=later,
+        store=store.name,
+        value=value,
+        hint="InnerIdentityDeletePass removes it where all readers are ordered",
+    )
