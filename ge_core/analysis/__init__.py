@@ -1,5 +1,6 @@
 """Analyses: pure questions about a graph. None of them edits it."""
 
+from ge_core.analysis._alias_rules import named_memory
 from ge_core.analysis.accesses import Access, Accesses
 from ge_core.analysis.aliases import AliasClasses, Anchor, Scheme
 from ge_core.analysis.crossings import crossings
@@ -82,4 +83,5 @@ __all__ = [
     "interface_of",
     "lift_both",
     "lifted",
+    "named_memory",
 ]

@@ -41,6 +41,7 @@ from ge_core.analysis import (
     lift_both,
     lifted,
     listed_order,
+    named_memory,
     split_pieces,
 )
 from ge_core.deprecation import GeDeprecationWarning, old_names
@@ -182,6 +183,7 @@ from ge_core.passes import (
     Visibility,
 )
 from ge_core.passes.claims import Breach, Claim
+from ge_core.passes.copied import is_write_back
 from ge_core.passes.environment import Environment, Retraction
 from ge_core.passes.instruments import CompileEnded, CompileStarted, Instrument, Veto
 from ge_core.passes.manager import PassRun
@@ -279,6 +281,7 @@ __all__ = [
     "is_merge",
     "is_no_task",
     "is_subgraph_data",
+    "is_write_back",
     "named_pairs",
     "output_parent_index",
     "parent_index",
@@ -321,6 +324,7 @@ __all__ = [
     "lift_both",
     "lifted",
     "listed_order",
+    "named_memory",
     "split_pieces",
     # passes
     "ALWAYS",
