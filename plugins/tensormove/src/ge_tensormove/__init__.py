@@ -6,6 +6,7 @@ from ge_core.api import Level, Stage, hookimpl
 from ge_tensormove.coalesce.codes import CODES as COALESCE_CODES
 from ge_tensormove.codes import CODES
 from ge_tensormove.trace_rules import register_trace_rules
+from ge_tensormove.writeback.codes import CODES as WRITE_BACK_CODES
 
 
 @hookimpl
@@ -21,6 +22,16 @@ def ge_register_passes(passes: Any) -> None:
         handles=("TensorMove",),
         codes=CODES,
         summary="Removes TensorMove nodes whose copy nobody can see.",
+    )
+    passes.add(
+        "ge_tensormove.writeback.write_back_pass:WriteBackRemovePass",
+        levels=Level.O4.and_above(),
+        stage=Stage.MEM_CONFLICT,
+        after=("HandleMemoryRWConflict",),
+        before=("TensorMoveCoalescePass", "MemLayoutConflictOptimizer"),
+        handles=("TensorMove",),
+        codes=WRITE_BACK_CODES,
+        summary="Has ops that update a copy of a variable work on the variable itself.",
     )
     passes.add(
         "ge_tensormove.coalesce.coalesce_pass:TensorMoveCoalescePass",

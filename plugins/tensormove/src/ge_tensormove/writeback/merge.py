@@ -1,0 +1,205 @@
+"""Has one memory take the place of another: asks who would notice, and orders who must come first.
+
+Everything happens in the caller's transaction. Who accesses what in either memory, and whether
+somebody would read another value, is `Interference`'s answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ge_core.api import AccessConflict, InputAnchor, Joined, Keep, Node, lift_both
+from ge_tensormove.coalesce.edges import Edge
+from ge_tensormove.coalesce.knowledge import Knowledge
+from ge_tensormove.coalesce.reorder import brought_forward
+from ge_tensormove.writeback.chain import Chain, Link
+from ge_tensormove.writeback.order import order_all
+from ge_tensormove.writeback.scene import Scene
+
+_DEVICE: Final = frozenset({"HBM", "DDR"})
+"""Two names for the device's own memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Why an output of a link can't lie where the target does.
+
+    Attributes:
+        readers: who reads a value that would be overwritten; empty where something else is wrong.
+        writer: who goes on changing what is stored.
+    """
+
+    keep: Keep
+    link: Link | None = None
+    readers: tuple[InputAnchor, ...] = ()
+    writer: InputAnchor | None = None
+
+
+def merge_all(scene: Scene, chain: Chain) -> Clash | None:
+    """Have the outputs of all links lie in the target's memory, one after the other.
+
+    Returns:
+        None when they are one memory now; else why not. Edges may have been added, and the listing
+        changed, in either case.
+    """
+    for number, link in enumerate(chain.links):
+        gone = [link.node] if link.is_copy else []
+        into = link.input
+        if number == 0 and not chain.is_closed:
+            # The copy stays, as the store that it becomes.
+            into, gone = chain.store.inputs[0], []
+        if number == len(chain.links) - 1:
+            gone.append(chain.store)
+        clash = _merge(scene, chain, link, into, gone)
+        if clash is not None:
+            return clash
+    return None
+
+
+def _merge(
+    scene: Scene, chain: Chain, link: Link, into: InputAnchor, gone: Collection[Node]
+) -> Clash | None:
+    """Have the output of a link lie where `into` does; `gone` are the nodes that will be."""
+    known = scene.known
+    if known.memory.same(into, link.output):
+        # For one caller of the subgraph they are one memory, for another one they may not be.
+        fields = {"why": "its subgraph has several callers"}
+        return Clash(Keep("W_VAGUE", blame=[into, link.output], fields=fields))
+    keep = _misfit(known, chain, link, into)
+    if keep is not None:
+        return Clash(keep)
+
+    def ask() -> Joined:
+        answer = known.interference.joined(into, link.output, gone)
+        conflicts = [c for c in answer.conflicts if not _is_the_update(c, link)]
+        return Joined(conflicts, answer.idle, answer.accesses, answer.refused)
+
+    answer = ask()
+    edges: list[Edge] = []
+    if answer.refused is not None:
+        fields = {"why": _REFUSED[answer.refused]}
+        return Clash(Keep("W_VAGUE", blame=[into, link.output], fields=fields))
+    if answer.conflicts:
+        scene.remember_listing(answer.conflicts)
+        brought = brought_forward(ask, answer, known)
+        if brought is None or isinstance(brought, Keep):
+            return _clash(known, chain, link, answer.conflicts, brought)
+        answer, edges = brought
+    keep = order_all(answer.accesses, edges, chain.store.name, known)
+    if keep is not None:
+        return Clash(keep)
+    scene.join(into, link.output)
+    return None
+
+
+_REFUSED: Final = {
+    "places": "some of it lies with gaps, or has no known size",
+    "runs": "calls of calls use it too often to be followed",
+}
+
+
+def _misfit(known: Knowledge, chain: Chain, link: Link, into: InputAnchor) -> Keep | None:
+    """Why one place can't serve both ends whatever is read and written there."""
+    feed, output = into.source, link.output
+    assert feed is not None
+    kinds = [desc.mem_type for desc in (feed.desc, output.desc)]
+    if kinds[0] != kinds[1] and not _DEVICE.issuperset(kinds):
+        fields: dict[str, Any] = {"source_kind": kinds[0], "target_kind": kinds[1]}
+        return Keep("W_MEMORY_KIND", blame=[feed, output], fields=fields)
+    for other in () if link.is_copy else link.node.inputs:
+        if other is not into and other.source is not None and known.memory.same(other, into):
+            return Keep("W_AT_ONCE", blame=[other, feed], fields={"reader": link.node.name})
+    results = known.memory.of_type(output, "results")
+    if results and known.memory.count(into, "lasting"):
+        (result, *_) = results
+        assert isinstance(result, InputAnchor)
+        fields = {"output": result.index, "memory": chain.target.node.name}
+        return Keep("W_RESULT", blame=[result, feed], fields=fields)
+    if known.layout is None or known.symbols.same(into, output):
+        return None
+    clash = known.layout.first_clash(known.symbols, into, output)
+    if clash is None:
+        return None
+    fields = {"first": str(clash.first), "second": str(clash.second), "clash": clash.code}
+    return Keep("W_LAYOUT", blame=[clash.first, clash.second], fields=fields)
+
+
+# ---- conflicts ----------------------------------------------------------------------------------
+
+
+def _is_the_update(conflict: AccessConflict, link: Link) -> bool:
+    """Whether it is the op itself, which may overwrite that input while it reads it."""
+    if not conflict.at_once or link.is_copy or conflict.writer is None:
+        return False
+    return conflict.reader.anchor is link.input and conflict.writer.anchor is link.output
+
+
+def _clash(
+    known: Knowledge,
+    chain: Chain,
+    link: Link,
+    conflicts: Sequence[AccessConflict],
+    listed: Keep | None,
+) -> Clash:
+    """What is wrong, as of the first conflict.
+
+    Args:
+        listed: why the readers can't come first, where only the listing forbids it.
+    """
+    reasons = [_explained(known, conflict, chain) for conflict in conflicts]
+    still = [
+        conflict.reader.anchor
+        for conflict, reason in zip(conflicts, reasons, strict=True)
+        if reason.code in ("W_STILL_READ", "W_AT_ONCE") and conflict.side == 0
+    ]
+    readers = [anchor for anchor in still if isinstance(anchor, InputAnchor)]
+    if len(readers) < len(conflicts):
+        readers = []
+    keep = reasons[0]
+    if listed is not None and keep.code == "W_STILL_READ" and "one" in listed.fields:
+        keep = Keep("W_LISTED_ORDER", blame=listed.blame, fields=listed.fields)
+    writer = None if conflicts[0].writer is None else conflicts[0].writer.anchor
+    if keep.code != "W_CHANGED_LATER" or not isinstance(writer, InputAnchor):
+        writer = None
+    return Clash(keep, link, tuple(dict.fromkeys(readers)), writer)
+
+
+def _explained(known: Knowledge, conflict: AccessConflict, chain: Chain) -> Keep:
+    """The reason that a conflict is."""
+    reader, writer, store = conflict.reader, conflict.writer, chain.store
+    writing = store if writer is None else writer.node
+    fields: dict[str, Any] = {
+        "reader": reader.node.name,
+        "writer": writing.name,
+        "memory": chain.target.node.name,
+    }
+    blame = [reader.anchor, writing if writer is None else writer.anchor]
+    if conflict.at_once:
+        return Keep("W_AT_ONCE", blame=[*blame, chain.target], fields=fields)
+    later = _is_later(known, writing, store)
+    if conflict.side == 0:
+        if not _always_stores(writing, store):
+            return Keep("W_NOT_EVERY_TIME", blame=blame, fields=fields)
+        if later:
+            return Keep("W_CHANGED_LATER", blame=blame, fields=fields)
+    elif not later:
+        return Keep("W_CHANGED_BETWEEN", blame=blame, fields=fields)
+    return Keep("W_STILL_READ", blame=blame, fields=fields)
+
+
+def _always_stores(writer: Node, store: Node) -> bool:
+    """Whether the write-back follows whenever the writer has run: it lies no deeper inside."""
+    both = lift_both(writer, store)
+    return both is not None and both[0] is store.graph
+
+
+def _is_later(known: Knowledge, node: Node, store: Node) -> bool:
+    """Whether a node is listed behind the write-back."""
+    both = lift_both(node, store)
+    if both is None:
+        return False
+    _, ones, others = both
+    place = known.timeline.place
+    return max(map(place, ones)) > max(map(place, others))

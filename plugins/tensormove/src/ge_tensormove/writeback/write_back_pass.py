@@ -1,0 +1,176 @@
+"""`WriteBackRemovePass`: ops that update a variable work on it, instead of on a copy of it.
+
+Functionalisation turns an update in place into three steps: the variable is copied (or the update
+makes a new tensor), the copy is updated, and the result is assigned to the variable. Where nobody
+needs the old value once the update begins, and the variable ends with what the update made, all of
+it can be done on the variable's own memory: two copies of the whole less in every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ge_core.api import Graph, GraphError, GraphPass, Keep, Node, PassContext, is_write_back
+from ge_tensormove.writeback.chain import Chain
+from ge_tensormove.writeback.codes import CODES
+from ge_tensormove.writeback.edits import apply
+from ge_tensormove.writeback.halves import saved_for, why_saved
+from ge_tensormove.writeback.merge import Clash, merge_all
+from ge_tensormove.writeback.scene import Scene
+
+_MARKS = "_cannot_be_deleted", "no_need_constant_folding"
+
+
+@dataclass(frozen=True)
+class WriteBackRemovePass(GraphPass, codes=CODES):
+    """Has ops that update a copy of a variable, or beside it, work on the variable itself."""
+
+    search_limit: int = 100
+    """Searches for the order of nodes look at no more edges, all together, than this many per node
+    of the graph; then edges are added unasked, and no reader is brought forward."""
+
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """Look at the write-backs of all graphs at once, until none of those left can go."""
+        if not graph.is_root:
+            return
+        stores = [node for node in graph.all_nodes() if _is_candidate(node, ctx)]
+        if stores:
+            _Run(ctx, self.search_limit).run(stores)
+
+
+def _is_candidate(node: Node, ctx: PassContext) -> bool:
+    """Whether a node stores a whole value, and both are there."""
+    if not is_write_back(node, ctx.ops) or len(node.outputs) != 1:
+        return False
+    return all(anchor.source is not None for anchor in node.inputs[:2])
+
+
+class _Run:
+    def __init__(self, ctx: PassContext, search_limit: int) -> None:
+        self._ctx = ctx
+        self._limit = search_limit
+        self._scene = Scene(ctx, search_limit)
+        self._kept: dict[Node, tuple[Chain, Clash]] = {}
+
+    def run(self, stores: Sequence[Node]) -> None:
+        """Do without as many write-backs as can be; say of all others why they stay."""
+        waiting = list(stores)
+        while waiting:
+            # What has gone may have changed the order, so those that stayed are asked again.
+            stayed = [store for store in waiting if not self._remove(store)]
+            waiting = stayed if len(stayed) < len(waiting) else []
+        for store in list(self._kept):
+            self._remove_half(store)
+        for chain, clash in self._kept.values():
+            keep, size = clash.keep, chain.nbytes
+            self._in_graph(chain.store).missed(
+                chain.store,
+                keep.code,
+                blame=keep.blame,
+                bytes=size,
+                hint=keep.hint,
+                **keep.fields,
+            )
+        self._scene.known.relist()
+
+    def _remove(self, store: Node) -> bool:
+        """Do without a write-back and the copies before it; False where it stays, for now."""
+        chain = self._scene.chains.of(store)
+        with self._scene.known.root.transaction() as edits:
+            clash = self._tried(chain)
+            if clash is not None:
+                edits.rollback()
+        self._scene.forget_listing(put_back=clash is not None)
+        if clash is not None:
+            self._kept[store] = chain, clash
+            return False
+        self._kept.pop(store, None)
+        self._said_gone(chain)
+        if chain.is_closed:
+            self._scene.look_again()
+        else:
+            self._begin_again()
+        return True
+
+    def _tried(self, chain: Chain) -> Clash | None:
+        """Make the edits; why not, where they are to be taken back."""
+        keep = _unfit(chain, self._scene)
+        if keep is not None:
+            return Clash(keep)
+        try:
+            clash = merge_all(self._scene, chain)
+            if clash is None:
+                apply(self._scene, chain)
+        except GraphError as error:
+            return Clash(_vague(chain, error.plain_message))
+        return clash
+
+    def _remove_half(self, store: Node) -> None:
+        """Keep one copy, for those who are in the way, and do without the others."""
+        chain, clash = self._kept[store]
+        self._scene.known.relist()
+        with self._scene.known.root.transaction() as edits:
+            saved = saved_for(chain, clash, self._scene.known)
+            if saved is None:
+                return
+            self._begin_again()
+            chain = self._scene.chains.of(store)
+            again = self._tried(chain)
+            if again is not None:
+                edits.rollback()
+        self._scene.forget_listing(put_back=again is not None)
+        self._begin_again()
+        if again is not None:
+            return
+        del self._kept[store]
+        self._said_gone(chain)
+        keep = why_saved(chain, clash)
+        self._in_graph(saved).missed(
+            saved, keep.code, blame=keep.blame, bytes=chain.nbytes, **keep.fields
+        )
+
+    def _begin_again(self) -> None:
+        """Read the graph anew: it has nodes that weren't there."""
+        self._scene.known.relist()
+        self._scene = Scene(self._ctx, self._limit)
+
+    # ---- remarks -------------------------------------------------------------------------------
+
+    def _said_gone(self, chain: Chain) -> None:
+        memory = chain.target.node.name
+        for number, link in enumerate(chain.links):
+            code = "COPY_GONE" if link.is_copy else "WORKS_IN_PLACE"
+            if number == 0 and not chain.is_closed:
+                code = "STORED_AHEAD"
+            saved = chain.nbytes if code == "COPY_GONE" else 0
+            self._in_graph(link.node).applied(link.node, code, bytes=saved, memory=memory)
+        store = chain.store
+        self._in_graph(store).applied(store, "WRITE_BACK_GONE", bytes=chain.nbytes, memory=memory)
+
+    def _in_graph(self, node: Node) -> PassContext:
+        """Remarks name the graph that a node is in; the root for one that is gone."""
+        ctx = self._ctx
+        graph = node.graph or ctx.graph
+        return PassContext(ctx.environment, ctx.declaration, graph, None, ctx.counters)
+
+
+def _unfit(chain: Chain, scene: Scene) -> Keep | None:
+    """Why a chain isn't even looked at."""
+    if chain.nbytes is None or chain.target.desc.nbytes != chain.nbytes:
+        return _vague(chain, "not all of it has one known size")
+    if not chain.is_closed and not chain.links:
+        fields = {"memory": chain.target.node.name, "source": chain.source.node.name}
+        return Keep("W_MADE_APART", blame=[chain.source, chain.target], fields=fields)
+    for node in (*(link.node for link in chain.links if link.is_copy), chain.store):
+        mark = _MARKS[0] if node.attrs.get(_MARKS[0]) else _MARKS[1]
+        if node.origin and (node.attrs.get(_MARKS[0]) or _MARKS[1] in node.attrs):
+            hint = {"unmark": f"{node.name} {mark}"}
+            return Keep("W_RESERVED", blame=[node, chain.target], hint=hint)
+        if node.name in scene.known.kept:
+            return Keep("W_RAISES_PEAK", blame=[node, chain.target], hint="--objective copies")
+    return None
+
+
+def _vague(chain: Chain, why: str) -> Keep:
+    return Keep("W_VAGUE", blame=[chain.target, chain.store], fields={"why": why})

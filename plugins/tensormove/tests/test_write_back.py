@@ -1,0 +1,135 @@
+"""`WriteBackRemovePass`: updates in place that were turned into copies lose them again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ge_core as ge
+from ge_core.api import Graph, GraphBuilder
+from ge_core.session.copies import CopyCount
+from ge_core.session.execution import make_executor
+
+from .written_back import FORMS, HALF, KEPT, SIZE, Form, cache, given, graph_of, remade, stored
+
+STEPS = 2
+
+
+def compiled(graph: Graph, level: str = "O4", **options: Any) -> ge.Result:
+    """A proved compile of the graph."""
+    result = ge.compile(graph, level=level, verify_each=True, audit=True, **options)
+    assert result.proof is not None
+    assert [] == [str(violation) for violation in result.proof.violations]
+    return result
+
+
+def differences(result: ge.Result, original: Graph | None = None) -> list[tuple[int, str]]:
+    """What differs between arena and reference in steps in a row, each with its own variables."""
+    assert result.kernel is not None
+    before = result.original if original is None else original
+    runner: Any = make_executor("numpy")
+    known = {"ops": result.kernel.ops, "kernels": result.kernel.registries.kernels}
+    kept: list[dict[str, Any]] = [{}, {}]
+    found: list[tuple[int, str]] = []
+    for step in range(STEPS):
+        feeds = runner.make_feeds(before, step, ops=result.kernel.ops)
+        want = runner.reference(before, {**feeds, **kept[0]}, **known)
+        feeds = {**feeds, **kept[1]}
+        got = runner.run(result.graph, result.plan, result.tasks, feeds, **known)
+        for expected, actual in ((want.outputs, got.outputs), (want.variables, got.variables)):
+            found += [
+                (step, name)
+                for name, value in expected.items()
+                if not np.array_equal(value, actual[name], equal_nan=True)
+            ]
+        kept = [dict(want.variables), dict(got.variables)]
+    return found
+
+
+def moved(copies: CopyCount) -> int:
+    """Bytes of copies and write-backs; what other passes put around a loop's values aside."""
+    return sum(copies.by_op[op].bytes for op in ("TensorMove", "Assign") if op in copies.by_op)
+
+
+def last_words(result: ge.Result) -> dict[str, str]:
+    """By node, the code of the last remark."""
+    return {remark.node: remark.code.rpartition(".")[2] for remark in result.remarks.finals()}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_nothing_is_copied_any_more(form: Form) -> None:
+    """Neither the copy nor the write-back is left, and step for step the values are the same."""
+    result = compiled(graph_of(form))
+    assert 0 == moved(result.after) < moved(result.before)
+    assert [] == differences(result)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_updates_lie_in_the_variables(form: Form) -> None:
+    """An update that made a new tensor makes none: its result is no buffer of the arena."""
+    result = compiled(graph_of(form))
+    places = {f"{place.node}:{place.output}": place.pool for place in result.plan.tensors}
+    for node in result.graph.nodes_of("TensorScatterUpdate"):
+        assert places[f"{node.name}:0"] != "HBM"
+
+
+@pytest.mark.parametrize("form", HALF.values(), ids=HALF)
+def test_one_copy_of_two_goes(form: Form) -> None:
+    """What has to be copied is copied once."""
+    result = compiled(graph_of(form))
+    assert SIZE == moved(result.after) < moved(result.before)
+    assert [] == differences(result)
+
+
+@pytest.mark.parametrize(("form", "code"), KEPT.values(), ids=KEPT)
+def test_what_would_be_seen_stays(form: Form, code: str) -> None:
+    """Nothing changes but for what other passes do; the write-back says why, and blames two."""
+    result = compiled(graph_of(form))
+    assert result.graph.find("back") is not None
+    assert code == last_words(result)["back"]
+    assert [] == differences(result)
+    remark = next(r for r in result.remarks.finals() if r.node == "back")
+    assert len({blame.node for blame in remark.blame}) >= 2
+    assert (None if code == "W_VAGUE" else SIZE) == remark.bytes
+
+
+@pytest.mark.parametrize("level", ["O0", "O3"])
+def test_other_levels_leave_write_backs(level: str) -> None:
+    """The pass is O4's alone."""
+    result = compiled(graph_of(FORMS["new_tensor"]), level)
+    assert result.graph.find("back") is not None
+
+
+def test_control_edges_of_a_write_back_are_kept() -> None:
+    """Who waited for the write-back waits for the update, and runs before whom it came before."""
+    b = GraphBuilder()
+    v = cache(b)
+    first = b.op("Exp", given(b, "y"), name="first")
+    u = remade(b, v, given(b))
+    back = stored(b, v, u, control=[first])
+    last = b.op("Tanh", first, name="last", control=[back])
+    b.net_output(last)
+    result = compiled(b.graph)
+    order = [node.name for node in result.graph.nodes]
+    assert order.index("update") < order.index("last")
+    assert result.graph.node("update") in result.graph.node("last").control_inputs
+
+
+def test_readers_of_the_old_value_are_ordered_before_the_update() -> None:
+    """Only the listing said so before; the edge says it to every stream."""
+    result = compiled(graph_of(FORMS["old_value_read_before"]))
+    assert result.graph.node("old") in result.graph.node("update").control_inputs
+
+
+def test_a_thousand_readers_of_the_old_value_are_ordered() -> None:
+    """Each gets an edge to the one update; there are no pairs beyond that."""
+    b = GraphBuilder()
+    v = cache(b)
+    readers = [b.op("Exp", v, name=f"old{at}") for at in range(1000)]
+    stored(b, v, remade(b, v, given(b)))
+    b.net_output(*readers)
+    result = compiled(b.graph)
+    assert 0 == moved(result.after)
+    assert 1000 == len(result.graph.node("update").control_inputs)
