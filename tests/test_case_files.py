@@ -83,3 +83,37 @@ def test_an_expectation_of_another_type_is_a_failure() -> None:
     """The case fails in words; the next one is run."""
     (failure,) = run_case(case_of(offsets=3), default_kernel()).failures
     assert "a case as its schema says" == failure.expected
+
+
+def question(**facts: object) -> Case:
+    """A case that asks whether a store can stand at a constant."""
+    case = next(case for case in CASES if case.id.startswith("rw-019"))
+    return dataclasses.replace(case, **facts)  # type: ignore[arg-type]  # fields of a case
+
+
+@pytest.mark.parametrize("end", ["src", "dst"])
+@pytest.mark.parametrize("port", ["k:7", "nobody:0", "k:x", ""])
+def test_a_port_that_is_not_there_conflicts(end: str, port: str) -> None:
+    """As a null anchor does in GE; the constant as it is read does not."""
+    query = {"src": "k:0", "dst": "st:1"}
+    fine = question(query=query, expect={"conflict": False})
+    assert [] == run_case(fine, default_kernel()).failures
+    asked = question(query={**query, end: port}, expect={"conflict": True})
+    assert [] == run_case(asked, default_kernel()).failures
+
+
+def test_a_question_needs_both_ends() -> None:
+    """The error says what a case has to say."""
+    result = run_case(question(query={"src": "k:0"}), default_kernel())
+    assert result.error is not None
+    assert "query: {src, dst}" in str(result.error)
+
+
+def test_a_conflict_is_what_an_analysis_pass_remarks_on() -> None:
+    """True where it says anything, False where it says nothing, and unknown where none ran."""
+    case = next(case for case in CASES if case.id.startswith("rw-007"))
+    assert [] == run_case(case, default_kernel()).failures
+    silent = dataclasses.replace(case, graph=case_of().graph)
+    assert ["False"] == [one.got for one in run_case(silent, default_kernel()).failures]
+    none = dataclasses.replace(case, pipeline=("TensorMoveDeletePass",))
+    assert ["None"] == [one.got for one in run_case(none, default_kernel()).failures]

@@ -185,3 +185,15 @@ def test_attributes_that_the_kernel_reads_are_checked(attrs: dict[str, Any], fie
     with pytest.raises(GraphError) as raised:
         read_graph({"schema": "ge-graph/1", "name": "root", "nodes": [node]})
     assert ("x", field) == (raised.value.node, raised.value.field)
+
+
+def test_a_place_that_no_caller_has_is_read_on_request() -> None:
+    """GE takes any number there; a file that is compiled has to make sense."""
+    inner = {"name": "d", "op": "Data", "attrs": {"_parent_node_index": -1}, "outputs": [{}]}
+    document = {
+        "nodes": [{"name": "c", "op": "PartitionedCall", "subgraphs": {"f": "g"}}],
+        "subgraphs": [{"name": "g", "nodes": [inner]}],
+    }
+    with pytest.raises(GraphError, match="-1 is not the index of an input or output"):
+        read_graph(document)
+    assert -1 == read_graph(document, tolerant=True).node("d").attrs["_parent_node_index"]

@@ -47,12 +47,14 @@ def change_lost(run: Run, moment: Node, left: Memory, users: Memory) -> Refusal 
     if not left.updates:
         return None
     own = frozenset(map(id, users.anchors))
-    run.times.steps += len(users.anchors) + len(left.anchors)
+    # Who only reads is asked about where there are updates to be seen.
+    reads = left.reads if users.updates else []
+    run.times.steps += len(own) + len(left.updates) + len(reads)
     if not run.may_search():
         return _too_many(moment)
     others = Memory(
         updates=[anchor for anchor in left.updates if id(anchor) not in own],
-        reads=[anchor for anchor in left.reads if id(anchor) not in own],
+        reads=[anchor for anchor in reads if id(anchor) not in own],
     )
     mine = Memory(updates=users.updates, reads=users.reads)
     return _differs(run, moment, others, mine, repr(moment.inputs[0].source))
