@@ -12,7 +12,15 @@ import pytest
 from hypothesis import given, settings
 
 import ge_core
-from ge_core.api import Graph, InputAnchor, Node, OutputAnchor, clone, structural_hash
+from ge_core.api import (
+    Graph,
+    GraphBuilder,
+    InputAnchor,
+    Node,
+    OutputAnchor,
+    clone,
+    structural_hash,
+)
 from ge_core.testing import GraphKnobs, pass_conformance, random_graph
 from ge_core.testing.strategies import graphs
 
@@ -182,3 +190,15 @@ def with_a_riddle(seed: int) -> Graph:
     first = next(node for node in graph.nodes if node.op == "Data")
     graph.set_attr(first, "_parent_node_index", 0)
     return graph
+
+
+def test_copies_that_went_are_asked_no_more() -> None:
+    """Two copies of one value: the first goes, the second stands before a store."""
+    b = GraphBuilder()
+    act = b.op("Relu", b.data("x"))
+    early = b.op("Exp", b.op("Identity", act, name="first"))
+    stored = b.op("Assign", b.op("Identity", act, name="second"), early, reuse_input=0)
+    b.net_output(stored)
+    left = [node.name for node in handled(b.graph).nodes]
+    assert "first" not in left
+    assert "second" not in left

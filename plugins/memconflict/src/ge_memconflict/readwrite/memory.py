@@ -38,7 +38,7 @@ class Memory:
     Attributes:
         updates: anchors that change it for others: inputs, and outputs that name a variable.
         scribbles: inputs whose node destroys it for its own use.
-        reads: inputs that only read it.
+        reads: inputs that only read it; those of nodes removed since are among them.
         owned: the first output that outlives the run or belongs to the caller.
         results: the root's NetOutput inputs that deliver it.
         in_pieces: whether a task-free join or split puts it together with others.

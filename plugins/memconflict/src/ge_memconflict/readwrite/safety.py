@@ -79,7 +79,8 @@ def _written_early(
         if users.writes:
             return _refusal("KEPT_WRITTEN_EARLY", writer, users.writes[0], output)
         for reader in users.reads:
-            if not run.times.before(reader.node, writer.node):
+            node = reader.node
+            if node.graph is not None and not run.times.before(node, writer.node):
                 return _refusal("KEPT_WRITTEN_EARLY", writer, reader, output)
     return None
 
@@ -92,8 +93,10 @@ def _read_late(
         if not run.may_search():
             return _too_many(moment)
         for reader in source.reads:
-            if reader.node is not moment and not run.times.before(reader.node, writer.node):
-                return _refusal("KEPT_READ_LATE", writer, reader, output)
+            node = reader.node
+            if node is moment or node.graph is None or run.times.before(node, writer.node):
+                continue
+            return _refusal("KEPT_READ_LATE", writer, reader, output)
     return None
 
 
