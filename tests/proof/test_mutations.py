@@ -22,11 +22,12 @@ from ge_core.memory import Plan, PlanTensor
 from ge_core.ops import OpRegistry, scribbled_inputs, written_inputs
 from ge_core.proof import verify_compile
 from ge_core.session.front import compile as compile_graph
-from ge_core.tasks import Task, TaskList, generate_tasks
+from ge_core.tasks import TaskList, generate_tasks
 from ge_core.testing import GraphKnobs, random_graph
 from ge_runtime.compare import compare, differing_reads
 from ge_runtime.defaults import default_kernels
 from ge_runtime.linear import execute_linearisation, random_linearisations
+from ge_runtime.orders import can_happen
 from ge_runtime.reference import run_reference
 from ge_runtime.sources import make_feeds
 
@@ -103,7 +104,7 @@ def is_harmful(broken: Mutant, of: Subject) -> bool:
     """Whether some op reads something else in some order, or an output or variable differs."""
     rng = random.Random(of.seed)
     found = random_linearisations(broken.tasks, rng, 3 * ORDERS)
-    able = (o for o in found if _calls_first(broken, o) and _repeats(broken, o, of.ops))
+    able = (order for order in found if can_happen(broken.graph, broken.tasks, order, of.ops))
     orders = list(islice(able, ORDERS))
     for feeds, reference in zip(of.feeds, of.references, strict=True):
         for order in orders:
@@ -130,88 +131,6 @@ def is_harmful(broken: Mutant, of: Subject) -> bool:
             if any(not pair.bit_exact for pair in pairs):
                 return True
     return False
-
-
-def _calls_first(broken: Mutant, order: list[int]) -> bool:
-    """Whether every call begins before what it contains.
-
-    The runtime runs what is listed earlier when the call begins, which may be behind what its
-    stream has after it: no device does that.
-    """
-    place = {task: at for at, task in enumerate(order)}
-    calls = {
-        (*task.call, task.node): place[task.id]
-        for task in broken.tasks.tasks
-        if task.kind == "call"
-    }
-    return all(
-        calls.get(task.call, -1) < place[task.id]
-        for task in broken.tasks.tasks
-        if task.call and not task.is_event
-    )
-
-
-def _repeats(broken: Mutant, order: list[int], ops: OpRegistry) -> bool:
-    """Whether later turns of loops, run in the same order, keep to streams and events.
-
-    The runtime runs a call inside a later turn as a whole; where the order had other tasks of the
-    turn in between, the turn would be one that no device runs.
-    """
-    place = {task: at for at, task in enumerate(order)}
-    before = _needed_before(broken.tasks)
-    inside: dict[tuple[tuple[str, ...], str], list[Task]] = {}
-    for task in broken.tasks.tasks:
-        if not task.is_event:
-            part = broken.graph.node(task.node).graph
-            assert part is not None
-            inside.setdefault((task.call, part.name), []).append(task)
-    for (call, _), tasks in inside.items():
-        if not call or ops.kind(broken.graph.node(call[-1])) not in ("while", "loop", "scan"):
-            continue
-        done: dict[int, int] = {}
-        for task in _as_a_whole(broken, inside, tasks, place):
-            done[task.id] = len(done)
-        if any(
-            earlier in done and done[earlier] > at
-            for task_id, at in done.items()
-            for earlier in before[task_id]
-        ):
-            return False
-    return True
-
-
-def _as_a_whole(
-    broken: Mutant,
-    inside: dict[tuple[tuple[str, ...], str], list[Task]],
-    tasks: list[Task],
-    place: Mapping[int, int],
-) -> Iterator[Task]:
-    for task in sorted(tasks, key=lambda task: place[task.id]):
-        yield task
-        for part in broken.graph.node(task.node).subgraphs.values():
-            inner = inside.get(((*task.call, task.node), part.name), [])
-            yield from _as_a_whole(broken, inside, inner, place)
-
-
-def _needed_before(tasks: TaskList) -> dict[int, list[int]]:
-    """Per task those that its stream and the events it waits for put right before it."""
-    last: dict[int, int] = {}
-    recorded: dict[int | None, list[int]] = {}
-    pending: dict[int, list[int]] = {}
-    found: dict[int, list[int]] = {}
-    for task in tasks.tasks:
-        if task.kind == "event_record":
-            recorded[task.event] = list(pending.get(task.stream, ()))
-            if task.stream in last:
-                recorded[task.event].append(last[task.stream])
-        elif task.kind == "event_wait":
-            pending.setdefault(task.stream, []).extend(recorded.get(task.event, ()))
-        elif not task.is_event:
-            found[task.id] = pending.pop(task.stream, [])
-            if task.stream in last:
-                found[task.id].append(last[task.stream])
-            last[task.stream] = task.id
-    return found
 
 
 def is_accepted(broken: Mutant, of: Subject) -> bool:

@@ -317,3 +317,9 @@ def test_the_stand_in_makes_the_same_in_place_and_beside(op: str) -> None:
     ]
     np.testing.assert_array_equal(found[0][0], found[1][0])
     assert not np.array_equal(found[0][0], A)
+
+
+def test_a_copy_of_several_tensors_copies_each() -> None:
+    """Input k to output k, as GE's Identity around the body of a loop does."""
+    found = _outputs("Identity", A, B[:1], outputs=[_f32(2, 3), _f32(1, 3)])
+    assert [A.tolist(), B[:1].tolist()] == [value.tolist() for value in found]

@@ -52,27 +52,41 @@ def _kernel(step: Step) -> Kernel:
 
 
 def _move(step: Step, machine: Machine) -> None:
-    source, target = step.inputs[0], step.outputs[0]
-    if source is None:
-        raise ExecutionError("its input is not connected")
+    """Copy input k to output k: all are read before any is written."""
     machine.poison(step.poison)
-    if machine.reads is not None:
-        machine.record(step, 0, source.memory())
-    if source.same_place(target):
-        return
+    moves: list[tuple[Port, Port]] = []
+    for at, target in enumerate(step.outputs):
+        source = step.inputs[at]
+        if source is None:
+            raise ExecutionError("its input is not connected")
+        if machine.reads is not None:
+            machine.record(step, at, source.memory())
+        if not source.same_place(target):
+            moves.append((source, target))
+    if len(moves) == 1:
+        moved = _copy(*moves[0])
+    else:
+        values = [copied(source.memory()) for source, _ in moves]
+        moved = sum(map(nbytes_of, values))
+        for (_, target), value in zip(moves, values, strict=True):
+            target.write(value)
+    if moves:
+        _scribble(step, machine)
+        machine.copies.add(step.node, moved)
+
+
+def _copy(source: Port, target: Port) -> int:
+    """Copy a value and answer how many bytes that were."""
     if (
         isinstance(source, ArenaPort)
         and isinstance(target, ArenaPort)
         and source.raw.shape == target.raw.shape
     ):
         target.raw[...] = source.raw
-        moved = target.raw.size
-    else:
-        value = copied(source.memory())
-        moved = nbytes_of(value)
-        target.write(value)
-    _scribble(step, machine)
-    machine.copies.add(step.node, moved)
+        return int(target.raw.size)
+    value = copied(source.memory())
+    target.write(value)
+    return nbytes_of(value)
 
 
 def _view(step: Step, machine: Machine) -> None:

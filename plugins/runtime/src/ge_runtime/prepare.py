@@ -62,7 +62,7 @@ def _step(machine: Machine, call: Call, node: Node, task: Task | None, order: in
     shared = aliases(node, ops)
     writes, scribbles = changes(node, ops)
     is_call = bool(node.subgraphs)
-    is_move = traits.kind == "move" and bool(node.inputs) and len(node.outputs) == 1
+    is_move = traits.kind == "move" and len(node.inputs) >= len(node.outputs) > 0
     is_view = (
         not is_call
         and bool(node.outputs)

@@ -47,7 +47,7 @@ class Step:
         label: names of the original nodes that the node stands for.
         inputs, outputs: how its tensors are reached; None for an input left out.
         context: facts for the kernel.
-        is_move: it copies its input to its output.
+        is_move: it copies each input to the output of the same number.
         unread: inputs whose bytes it does not look at.
         is_view: nothing is computed, every output is the memory of an input.
         kernel: what computes it; None for copies, views and calls.
