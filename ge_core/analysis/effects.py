@@ -249,7 +249,9 @@ class Effects:
     def _can_take(self, outer: OutputAnchor) -> bool:
         """Whether the readers of a wrapper's output can live with memory updated in place."""
         node = outer.node
-        if node.op == "PartitionedCall":
+        if self._ops.kind(node) == "call":
+            # Its result is the inner memory itself, which a copy would part from its other users.
+            # (GE says so of a PartitionedCall alone.)
             return True
         if len(node.subgraphs) > 1 and self._some_arm_shares(outer):
             return False

@@ -248,9 +248,10 @@ def test_a_branch_s_stored_result_is_isolated_where_readers_can_t_take_it() -> N
     assert (OutputKind.SOFT_READ, False) == recorded(build, "g0")
 
 
-def test_a_partitioned_call_takes_everything() -> None:
+@pytest.mark.parametrize("op", ["PartitionedCall", "StatefulPartitionedCall"])
+def test_a_call_takes_everything(op: str) -> None:
     """Its result is the inner memory, whoever reads it."""
-    build, call = wrapped(STORE)
+    build, call = wrapped(STORE, op=op)
     build.op("Foo", call, name="store", attrs=STORE, reuse_input=0)
     assert (OutputKind.WRITEABLE, False) == recorded(build, "g0")
 
