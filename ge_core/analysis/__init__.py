@@ -1,6 +1,6 @@
 """Analyses: pure questions about a graph. None of them edits it."""
 
-from ge_core.analysis._alias_rules import named_memory
+from ge_core.analysis._alias_rules import NAME_MARK, named_memory, walk
 from ge_core.analysis.accesses import Access, Accesses
 from ge_core.analysis.aliases import AliasClasses, Anchor, Scheme
 from ge_core.analysis.crossings import crossings
@@ -37,6 +37,7 @@ __all__ = [
     # what is one memory
     "AliasClasses",
     "Anchor",
+    "NAME_MARK",
     "PlacementUnionFind",
     "Scheme",
     # who touches a memory, and what if two were one
@@ -84,4 +85,5 @@ __all__ = [
     "lift_both",
     "lifted",
     "named_memory",
+    "walk",
 ]

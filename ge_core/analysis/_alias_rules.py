@@ -6,15 +6,23 @@ Order matters to readers of class lists: each node's inputs, then its outputs, t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ge_core.analysis.interface import Interface, interface_of
 from ge_core.analysis.pieces import Piece, is_free_join, is_free_split, join_pieces, split_pieces
 from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor
-from ge_core.ops import OpRegistry, is_subgraph_data, parent_index, ref_of
+from ge_core.ops import (
+    OpRegistry,
+    is_subgraph_data,
+    output_parent_index,
+    parent_index,
+    ref_of,
+)
 from ge_core.ops.builtin import DATA_LIKE
 
 NAME_MARK = "ref_var_src_var_name"
+_COPIED_ENDS: Final = frozenset({"if", "case", "while", "loop", "scan"})
+"""Kinds whose subgraphs end with copies into the caller's memory."""
 
 
 class Link(NamedTuple):
@@ -28,10 +36,13 @@ class Link(NamedTuple):
     piece: Piece | None = None
 
 
-def walk(root: Graph) -> Iterator[Node]:
-    """Every node once: a node, then the nodes of its subgraphs, then what follows it."""
-    seen = {root}
-    stack = [root.nodes]
+def walk(top: Graph) -> Iterator[Node]:
+    """Every node of a graph and below it once: a node, then its subgraphs, then what follows it.
+
+    Below the root lie also subgraphs that nobody calls: they come last.
+    """
+    seen = {top}
+    stack = [top.nodes]
     while stack:
         node = next(stack[-1], None)
         if node is None:
@@ -41,7 +52,7 @@ def walk(root: Graph) -> Iterator[Node]:
         fresh = [graph for graph in dict.fromkeys(node.subgraphs.values()) if graph not in seen]
         seen.update(fresh)
         stack.extend(graph.nodes for graph in reversed(fresh))
-    for graph in root.subgraphs.values():
+    for graph in top.subgraphs.values() if top.is_root else ():
         if graph not in seen:
             yield from graph.nodes
 
@@ -130,7 +141,7 @@ def _memory_ends(node: Node, ends: Interface, ops: OpRegistry) -> Iterator[Link]
         for data in inner:
             for output in data.outputs:
                 yield Link(outer, output)
-    if kind in ("if", "case", "while", "loop", "scan"):
+    if kind in _COPIED_ENDS:
         # Arms and turns end with copies into the outer memory.
         return
     for index, result in ends.results.items():
@@ -158,25 +169,40 @@ def _slot(node: Node, index: int, kind: str) -> InputAnchor | OutputAnchor | Non
 # ---- GE's symbols -------------------------------------------------------------------------------
 
 
-def symbol_links(root: Graph, ops: OpRegistry) -> Iterator[Link]:
-    """Links of `Scheme.SYMBOLS`."""
-    for node in walk(root):
-        if ops.kind(node) == "net_output" and node.graph is not None and not node.graph.is_root:
-            # Its inputs join when their caller is seen; those without an index are in no symbol.
+def symbol_links(top: Graph, ops: OpRegistry, *, copied_ends: bool = False) -> Iterator[Link]:
+    """Links of `Scheme.SYMBOLS`, in GE's order: inputs first, then outputs, then what is inside.
+
+    Who opens a class, and who is put behind whom, is GE's too: its rules ask for both.
+
+    Args:
+        copied_ends: what arms and turns deliver is copied into the caller's memory, as in
+            `Scheme.MEMORY`.
+    """
+    for node in walk(top):
+        if ops.kind(node) == "net_output" and node.graph is not None and node.graph is not top:
+            yield from _inner_results(node, ops, copied_ends)
             continue
+        if ops.kind(node) == "merge":
+            for anchor in node.inputs[1:]:
+                if anchor.source is not None and node.inputs[0].source is not None:
+                    yield Link(node.inputs[0].source, anchor.source)
         yield from _inputs(node)
         if ops.kind(node) == "merge":
             for anchor in node.inputs[1:]:
                 yield Link(node.inputs[0], anchor)
         for output in node.outputs:
-            yield from _symbol_output(output, ops)
-        for label, graph in node.subgraphs.items():
-            is_condition = ops.kind(node) == "while" and label == "cond"
-            yield from _symbol_ends(node, interface_of(graph), is_condition)
+            yield from _symbol_output(output, top, ops, copied_ends)
 
 
-def _symbol_output(output: OutputAnchor, ops: OpRegistry) -> Iterator[Link]:
+def _symbol_output(
+    output: OutputAnchor, top: Graph, ops: OpRegistry, copied_ends: bool
+) -> Iterator[Link]:
     node = output.node
+    feeds = _outer_feeds(node, ops, copied_ends) if node.graph is not top else []
+    for anchor in feeds:
+        yield Link(anchor, output)
+    if feeds:
+        return
     yield Link(output)
     named = named_memory(output)
     if named is not None and named.node.op == "RefData":
@@ -187,6 +213,20 @@ def _symbol_output(output: OutputAnchor, ops: OpRegistry) -> Iterator[Link]:
     at = ref_of(output, ops)
     if at is not None and 0 <= at < len(node.inputs):
         yield Link(node.inputs[at], output)
+
+
+def _outer_feeds(
+    node: Node, ops: OpRegistry, copied_ends: bool
+) -> list[InputAnchor | OutputAnchor]:
+    """The callers' memories that an input of a subgraph stands for."""
+    index = parent_index(node) if node.op in DATA_LIKE else None
+    if index is None or node.graph is None:
+        return []
+    callers = [caller for caller, _ in node.graph.callers]
+    if copied_ends:
+        slots = [_slot(caller, index, ops.kind(caller)) for caller in callers]
+        return [slot for slot in slots if slot is not None]
+    return [caller.inputs[index] for caller in callers if index < len(caller.inputs)]
 
 
 def _behind_ref_data(named: OutputAnchor) -> OutputAnchor:
@@ -200,18 +240,24 @@ def _behind_ref_data(named: OutputAnchor) -> OutputAnchor:
     return named
 
 
-def _symbol_ends(node: Node, ends: Interface, is_condition: bool) -> Iterator[Link]:
-    for index, inner in ends.data.items():
-        if 0 <= index < len(node.inputs):
-            for data in inner:
-                for output in data.outputs:
-                    yield Link(node.inputs[index], output)
-    if is_condition:
-        # What a condition returns is its verdict, whatever index it carries.
-        return
-    for index, result in ends.results.items():
-        if result.source is None:
+def _inner_results(end: Node, ops: OpRegistry, copied_ends: bool) -> Iterator[Link]:
+    """What a subgraph returns is its caller's output; inputs without an index are in no class.
+
+    What a condition returns is its verdict, whatever index it carries.
+    """
+    assert end.graph is not None
+    callers = [
+        caller
+        for caller, label in end.graph.callers
+        if not (ops.kind(caller) == "while" and label == "cond")
+    ]
+    for anchor in end.inputs:
+        index = output_parent_index(end, anchor.index)
+        if anchor.source is None or index is None:
             continue
-        if 0 <= index < len(node.outputs):
-            yield Link(node.outputs[index], result.source)
-        yield Link(result.source, result)
+        for caller in callers:
+            copied = copied_ends and ops.kind(caller) in _COPIED_ENDS
+            if index < len(caller.outputs) and not copied:
+                yield Link(caller.outputs[index], anchor.source)
+        if callers:
+            yield Link(anchor.source, anchor)

@@ -45,6 +45,10 @@ class AliasClasses:
 
     Args:
         types: the types of an anchor; asked once for each.
+        below: leave out what is around `graph`: its inputs and results are then nobody else's.
+        copied_ends: what arms and turns deliver is copied into the caller's memory.
+
+    The last two are for `Scheme.SYMBOLS`.
 
     Attributes:
         conflicts: placements that contradict each other; each leaves one link out.
@@ -56,8 +60,13 @@ class AliasClasses:
         ops: OpRegistry,
         scheme: Scheme = Scheme.MEMORY,
         types: TypesOf | None = None,
+        *,
+        below: bool = False,
+        copied_ends: bool = False,
     ) -> None:
         root = graph.root
+        if (below or copied_ends) and scheme is not Scheme.SYMBOLS:
+            raise ValueError("only symbols are made of a part of a graph, or with copied ends")
         self.scheme = scheme
         self.conflicts: list[LayoutConflict] = []
         self._types = types
@@ -68,8 +77,12 @@ class AliasClasses:
         self._gone: dict[Anchor, None] = {}
         self._gone_by_type: dict[Anchor, dict[str, int]] = {}
         self._pieces: dict[Anchor, Piece] = {}
-        links = rules.memory_links if scheme is Scheme.MEMORY else rules.symbol_links
-        for link in links(root, ops):
+        if scheme is Scheme.MEMORY:
+            links = rules.memory_links(root, ops)
+        else:
+            top = graph if below else root
+            links = rules.symbol_links(top, ops, copied_ends=copied_ends)
+        for link in links:
             self._apply(link)
         # Only now: a rollback to before it was made leaves nothing that anybody could ask.
         self._journal = self._find.journal = root.journal
@@ -202,6 +215,13 @@ class AliasClasses:
         root = self._find.find(anchor)
         found = self._lists.get(root, {}).get(name, ())
         return len(found) - self._gone_by_type.get(root, {}).get(name, 0)
+
+    def present(self, anchor: Anchor) -> list[str]:
+        """The types that the class has anchors of, by name."""
+        root = self._find.find(anchor)
+        gone = self._gone_by_type.get(root, {})
+        found = self._lists.get(root, {})
+        return sorted(name for name, members in found.items() if len(members) > gone.get(name, 0))
 
     def types_of(self, anchor: Anchor) -> tuple[str, ...]:
         """The types of one anchor, as they were when it was added."""

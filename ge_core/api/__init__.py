@@ -43,6 +43,7 @@ from ge_core.analysis import (
     listed_order,
     named_memory,
     split_pieces,
+    walk,
 )
 from ge_core.deprecation import GeDeprecationWarning, old_names
 from ge_core.errors import (
@@ -107,6 +108,7 @@ from ge_core.memory.conflict_query import (
     LayoutChecks,
     LayoutQuery,
     ReadWriteChecker,
+    Unruled,
 )
 from ge_core.memory.joining import JoinChecks
 from ge_core.memory.problem import (
@@ -122,6 +124,7 @@ from ge_core.memory.problem import (
     round_up,
 )
 from ge_core.memory.read_write import read_write_conflict
+from ge_core.memory.sizes import special_memory
 from ge_core.ops import (
     ALL,
     KEEPS_PLACE,
@@ -326,6 +329,7 @@ __all__ = [
     "listed_order",
     "named_memory",
     "split_pieces",
+    "walk",
     # passes
     "ALWAYS",
     "AnalysisPass",
@@ -377,7 +381,9 @@ __all__ = [
     "LayoutChecks",
     "LayoutQuery",
     "ReadWriteChecker",
+    "Unruled",
     "read_write_conflict",
+    "special_memory",
     # memory
     "ARENA",
     "Assigner",

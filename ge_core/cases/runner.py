@@ -46,7 +46,7 @@ def _run_compiled(case: Case, kernel: Kernel) -> CaseResult:
     expected = case.expect.get("error")
     outcome: Outcome | None = None
     try:
-        outcome = _run(case, kernel)
+        outcome = run_outcome(case, kernel)
     except GeError as error:
         result.error = error
         got = f"{type(error).__name__}: {error}"
@@ -66,7 +66,8 @@ def _run_compiled(case: Case, kernel: Kernel) -> CaseResult:
     return result
 
 
-def _run(case: Case, kernel: Kernel) -> Outcome:
+def run_outcome(case: Case, kernel: Kernel) -> Outcome:
+    """What the pipeline of a case leaves; raises `GeError` where it fails."""
     graph = case.build()
     options = {STRICT: "false", **case.options}
     schedule = plan_passes(kernel.catalog, [Source(ARGUMENTS, options, origin=str(case.path))])
@@ -80,7 +81,10 @@ def _run(case: Case, kernel: Kernel) -> Outcome:
         environment.remarks = outcome.remarks
         only = replace(schedule, passes=_only(name, kernel, schedule))
         mark = outcome.remarks.mark()
-        PassManager(only, environment, verify_each=True, audit=True).run()
+        report = PassManager(only, environment, verify_each=True, audit=True).run()
+        for run in report.passes:
+            if "conflicts" in run.counters:
+                outcome.conflict = run.counters["conflicts"] > 0
         if any(issubclass(step.declaration.load(), AnalysisPass) for step in only.passes):
             said = outcome.remarks.since(mark)
             outcome.conflict = any(remark.pass_name == name for remark in said)

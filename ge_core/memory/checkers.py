@@ -61,6 +61,7 @@ class CheckerRegistry:
 
     def __init__(self) -> None:
         self._rules: dict[Pair, PairRule] = {}
+        self._indifferent: dict[str, Owner] = {}
         self.closed = False
         self._read_write: tuple[Any, Owner] | None = None
 
@@ -71,6 +72,18 @@ class CheckerRegistry:
     def never(self, a: str, b: str) -> None:
         """Two anchors of these types in one memory are none."""
         self._put(PairRule((a, b), "never"))
+
+    def indifferent(self, name: str) -> None:
+        """Anchors of this type demand nothing of their memory.
+
+        A pair of types without a rule is reported where it meets, unless one of the two is such a
+        type. Rules may still speak of it.
+        """
+        check_open(self.closed, "checker", name)
+        given: object = name
+        if not isinstance(given, str) or not given:
+            raise PluginError(f"anchor types are given by name, not as {name!r}")
+        self._indifferent[name] = NOBODY
 
     def check(self, a: str, b: str, function: CheckFunction, *, codes: Iterable[str] = ()) -> None:
         """Ask `function(a, b, query)` about two anchors of these types in one memory.
@@ -104,7 +117,7 @@ class CheckerRegistry:
         names: tuple[object, ...] = rule.types
         if not all(isinstance(name, str) and name for name in names):
             raise PluginError(f"anchor types are given by name, not as {rule.types!r}")
-        key = _key(rule.types)
+        key = pair_key(*rule.types)
         taken = self._rules.get(key)
         if taken is not None:
             raise PluginError(
@@ -119,6 +132,7 @@ class CheckerRegistry:
         """A copy that can be changed without changing this one."""
         copy = type(self)()
         copy._rules = dict(self._rules)
+        copy._indifferent = dict(self._indifferent)
         copy._read_write = self._read_write
         return copy
 
@@ -128,6 +142,7 @@ class CheckerRegistry:
             rule = staged._rules[key]
             codes = tuple(owner.full(code) for code in rule.codes)
             self._put(replace(rule, codes=codes, owner=owner))
+        self._indifferent.update(dict.fromkeys(staged._indifferent, owner))
         if staged._read_write is not None:
             self.read_write(staged._read_write[0])
             self._read_write = (staged._read_write[0], owner)
@@ -146,6 +161,10 @@ class CheckerRegistry:
         Raises:
             PluginError: two rules turn out to speak of one pair.
         """
+        self._indifferent = {
+            self._full(present(name, owner) if present else name, owner, types): owner
+            for name, owner in self._indifferent.items()
+        }
         rules, self._rules = list(self._rules.values()), {}
         for rule in rules:
             names = [present(name, rule.owner) for name in rule.types] if present else rule.types
@@ -171,7 +190,11 @@ class CheckerRegistry:
 
     def rule(self, a: str, b: str) -> PairRule | None:
         """The rule for two types in either order, or None."""
-        return self._rules.get(_key((a, b)))
+        return self._rules.get(pair_key(a, b))
+
+    def is_indifferent(self, name: str) -> bool:
+        """Whether anchors of a type demand nothing of their memory."""
+        return name in self._indifferent
 
     def partners(self, kind: str) -> list[str]:
         """The types that have a rule together with this one, sorted."""
@@ -212,6 +235,6 @@ def _read_codes(codes: object) -> tuple[str, ...]:
     return found
 
 
-def _key(types: Pair) -> Pair:
-    a, b = types
+def pair_key(a: str, b: str) -> Pair:
+    """Two types in the order in which the registry keeps them."""
     return (a, b) if a <= b else (b, a)

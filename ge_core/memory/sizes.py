@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ge_core.digits import whole_number
-from ge_core.ir import Node, TensorDesc
+from ge_core.ir import InputAnchor, Node, OutputAnchor, TensorDesc
 from ge_core.memory.plan import ARENA
 
 UNKNOWN: Final = -1
@@ -21,6 +21,7 @@ _RANKS: Final = {
     "L2": 0x20000,
 }
 """GE's numbers of memory types: of two wishes for one memory the larger number wins."""
+_ORDINARY: Final = frozenset({"", ARENA, "HBM", "DDR", "MEM4"})
 _NAMES: Final = {rank: name for name, rank in _RANKS.items()}
 
 
@@ -65,6 +66,27 @@ def output_wishes(node: Node, index: int) -> list[str]:
 def input_wishes(node: Node, index: int) -> list[str]:
     """The pools that a node asks for one of its inputs."""
     return _listed(node.attrs.get("_input_memory_type"), index)
+
+
+def special_memory(anchor: InputAnchor | OutputAnchor) -> str | None:
+    """The kind of memory that a node asks for, by its pool's name; None for ordinary memory.
+
+    HBM and DDR are ordinary. An input asks by its node's list, or by a description of its own that
+    says otherwise than the output that feeds it: what an output asks for is that output's affair.
+    """
+    if isinstance(anchor, OutputAnchor):
+        wishes = output_wishes(anchor.node, anchor.index)
+    else:
+        wishes = [*_own_wish(anchor), *input_wishes(anchor.node, anchor.index)]
+    special = [pool for pool in wishes if pool not in _ORDINARY]
+    return max(special, key=pool_rank) if special else None
+
+
+def _own_wish(anchor: InputAnchor) -> list[str]:
+    own, source = anchor.own_desc, anchor.source
+    if own is None or (source is not None and own.mem_type == source.desc.mem_type):
+        return []
+    return [own.mem_type]
 
 
 def _listed(wishes: object, index: int) -> list[str]:

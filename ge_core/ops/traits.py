@@ -52,6 +52,8 @@ class OpTraits:
         known: False for an op that nobody declared: an ordinary reader with fresh outputs.
         strided_in, strided_out: reads or writes memory with a pitch.
         expansion: `module:function` that rewrites a node in terms of other ops, for the proof.
+        address_refresh: whether it can be told new addresses between runs; asked of ops of the
+            library for custom ops only.
         vouched: a user's file says so (`owner` is the place), and no package that tests it: the
             proof lists the op as an assumption.
     """
@@ -72,6 +74,7 @@ class OpTraits:
     strided_in: bool = False
     strided_out: bool = False
     expansion: str | None = None
+    address_refresh: bool = True
     vouched: bool = False
 
     def __post_init__(self) -> None:

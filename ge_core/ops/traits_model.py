@@ -68,6 +68,11 @@ class OpTable(_Table):
         pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$",
         description="`module:function` that rewrites a node in terms of other ops, for the proof",
     )
+    address_refresh: bool = Field(
+        default=True,
+        description="can be told new addresses between runs; asked of ops of the library for"
+        " custom ops",
+    )
 
 
 class TraitsFile(_Table):

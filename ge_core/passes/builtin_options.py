@@ -180,6 +180,13 @@ def _register_graph(options: OptionRegistry) -> None:
         visibility=Visibility.EXPERT,
     )
     options.add(
+        "ge.resourceConfigPath",
+        help="A file with the devices of a heterogeneous system; set, not every address of a graph"
+        " input can be bound late.",
+        category="build",
+        visibility=Visibility.EXPERT,
+    )
+    options.add(
         "ge.featureBaseRefreshable",
         type="flag",
         help="1: the base address of the arena may change between runs.",
@@ -235,7 +242,7 @@ def _register_memory(options: OptionRegistry) -> None:
     options.add(
         "ge.exec.staticMemoryPolicy",
         type="choice",
-        choices=("", "0", "2", "3", "4"),
+        choices=("", "0", "1", "2", "3", "4"),
         help="How a device holds static memory; 4 makes stream switches address physical memory.",
         category="memory",
         visibility=Visibility.EXPERT,

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from ge_core.config import ProjectConfig, config_stamps, find_config
 from ge_core.errors import GeError, InputFileError, hint_lines
@@ -24,6 +25,13 @@ from ge_core.targets import GENERIC, Target
 
 ENVIRONMENT_PREFIX = "GE_OPTION_"
 """`GE_OPTION_ge__oo__level=O1` sets `ge.oo.level`: two underscores stand for a dot."""
+
+GE_VARIABLES: Final[Mapping[str, str]] = {
+    "OP_NO_REUSE_MEM": "OP_NO_REUSE_MEM",
+    "GE_USE_STATIC_MEMORY": "ge.exec.staticMemoryPolicy",
+    "RESOURCE_CONFIG_PATH": "ge.resourceConfigPath",
+}
+"""What GE reads from the environment itself, and the options that these set here."""
 
 
 @dataclass(frozen=True)
@@ -198,9 +206,9 @@ def _environment(environ: Mapping[str, str]) -> list[Source]:
         for name in sorted(environ)
         if name.startswith(ENVIRONMENT_PREFIX)
     }
-    # GE reads this one from the environment itself.
-    if "OP_NO_REUSE_MEM" in environ:
-        variables["OP_NO_REUSE_MEM"] = "OP_NO_REUSE_MEM"
+    for name, option in GE_VARIABLES.items():
+        if name in environ:
+            variables.setdefault(option, name)
     if not variables:
         return []
     options = {name: environ[variable] for name, variable in variables.items()}
@@ -218,7 +226,7 @@ def default_kernel(*, strict: bool = False) -> Kernel:
     That is: the folder, the configuration files from there upwards, and the environment. Packages
     that are installed later need a new process, or `forget_kernels`.
     """
-    watched = ("GE_DISABLE_PLUGINS", "OP_NO_REUSE_MEM")
+    watched = ("GE_DISABLE_PLUGINS", *GE_VARIABLES)
     seen = {
         name: value
         for name, value in os.environ.items()

@@ -99,15 +99,16 @@ def move(b: GraphBuilder, source: OutputAnchor) -> OutputAnchor:
 
 
 Case = Callable[[GraphBuilder], OutputAnchor]
-HARMFUL: dict[str, tuple[Case, str, str]] = {}
+HARMFUL: dict[str, tuple[Case, str, str, dict[str, str]]] = {}
 HARMLESS: dict[str, Case] = {}
 
 
-def harmful(code: str, isolate: str) -> Callable[[Case], Case]:
-    """A graph whose copy must stay, and where a copy has to stand."""
+def harmful(code: str, isolate: str, *moving: str) -> Callable[[Case], Case]:
+    """A graph whose copy must stay, and where a copy has to stand; `moving`: addresses change."""
+    options = {"ge.featureBaseRefreshable": "1"} if moving else {}
 
     def enter(case: Case) -> Case:
-        HARMFUL[case.__name__[1:]] = case, code, isolate
+        HARMFUL[case.__name__[1:]] = case, code, isolate, options
         return case
 
     return enter
@@ -215,7 +216,15 @@ def _packed_results_in_another_order(b: GraphBuilder) -> OutputAnchor:
     return mv
 
 
-@harmful("PIECE_OF_TWO_GROUPS", "cut:0")
+@harmful("PIECE_OF_TWO_GROUPS", "spread:0")
+def _a_piece_spread_again(b: GraphBuilder) -> OutputAnchor:
+    spread = b.node("Foo", act(b, "a"), name="spread", outputs=[DESC, DESC], attrs=PACKED_OUT)
+    mv = move(b, spread.outputs[0])
+    b.node("SplitD", mv, name="again", outputs=[DESC, DESC], attrs=SPLIT)
+    return mv
+
+
+@harmful("PIECE_OF_TWO_SPLITS", "cut:0")
 def _a_piece_cut_again(b: GraphBuilder) -> OutputAnchor:
     cut = b.node("SplitD", act(b, "a"), name="cut", outputs=[DESC, DESC], attrs=SPLIT)
     mv = move(b, cut.outputs[0])
@@ -266,7 +275,7 @@ def _an_input_packed(b: GraphBuilder) -> OutputAnchor:
     return mv
 
 
-@harmful("USER_INPUT_PACKED", "x:0")
+@harmful("USER_INPUT_IN_JOIN", "x:0")
 def _an_input_joined(b: GraphBuilder) -> OutputAnchor:
     mv = move(b, b.data("x"))
     b.op("ConcatD", mv, act(b, "a"), name="join", attrs=JOIN, shape=(2, 16))
@@ -280,7 +289,7 @@ def _an_input_cut(b: GraphBuilder) -> OutputAnchor:
     return mv
 
 
-@harmful("USER_INPUT_PACKED", "x:0")
+@harmful("USER_INPUT_CUT", "x:0")
 def _an_input_cut_in_a_single_op_scene(b: GraphBuilder) -> OutputAnchor:
     b.graph.set_graph_attr("_single_op_scene", True)
     return _an_input_cut(b)
@@ -319,12 +328,178 @@ def _a_join_that_is_the_result(b: GraphBuilder) -> OutputAnchor:
     return mv
 
 
+def special(b: GraphBuilder, source: OutputAnchor, kind: str, name: str, **marks: Any) -> Any:
+    """An op that reads what it is given, or hands it on (`reuse_input=0`), in special memory."""
+    reuse = marks.pop("reuse_input", None)
+    side = "_input_memory_type" if reuse is None else "_output_memory_type"
+    return b.op("HcomFoo", source, name=name, attrs={side: [kind], **marks}, reuse_input=reuse)
+
+
+@harmful("USER_INPUT_IN_SPECIAL_MEMORY", "s@0")
+def _an_input_read_in_special_memory(b: GraphBuilder) -> OutputAnchor:
+    mv = move(b, b.data("x"))
+    special(b, mv, "P2P", "s")
+    return mv
+
+
+@harmful("USER_INPUT_IN_SPECIAL_MEMORY", "x:0")
+def _an_input_handed_on_in_special_memory(b: GraphBuilder) -> OutputAnchor:
+    mv = move(b, b.data("x"))
+    special(b, mv, "P2P", "s", reuse_input=0)
+    return mv
+
+
+@harmful("USER_OUTPUT_IN_SPECIAL_MEMORY", "s@0")
+def _a_result_in_special_memory(b: GraphBuilder) -> OutputAnchor:
+    value = act(b, "a")
+    mv = move(b, value)
+    special(b, value, "P2P", "s")
+    b.net_output(mv)
+    return mv
+
+
+@harmful("FIXED_ADDRESS_IN_SPECIAL_MEMORY", "k:0")
+def _a_constant_in_special_memory(b: GraphBuilder) -> OutputAnchor:
+    mv = move(b, b.op("Const", name="k"))
+    special(b, mv, "P2P", "s", reuse_input=0)
+    return mv
+
+
+@harmful("FIXED_ADDRESS_IN_SPECIAL_MEMORY", "s@0")
+def _an_updated_variable_in_special_memory(b: GraphBuilder) -> OutputAnchor:
+    w = b.op("Variable", name="w")
+    b.op("Foo", w, name="up", reuse_input=0, attrs={"reference": True})
+    mv = move(b, w)
+    special(b, mv, "P2P", "s", reuse_input=0)
+    return mv
+
+
+@harmful("PACKED_IN_SPECIAL_MEMORY", "gather@0")
+def _a_packed_group_and_special_memory(b: GraphBuilder) -> OutputAnchor:
+    value = act(b, "a")
+    mv = move(b, value)
+    special(b, value, "P2P", "s")
+    b.op("Foo", mv, act(b, "c"), name="gather", attrs=PACKED)
+    return mv
+
+
+@harmful("PACKED_IN_SPECIAL_MEMORY", "s@0")
+def _a_group_that_hands_the_memory_on(b: GraphBuilder) -> OutputAnchor:
+    value = act(b, "a")
+    mv = move(b, value)
+    special(b, value, "P2P", "s")
+    b.op("ConcatD", mv, act(b, "c"), name="join", attrs=JOIN, shape=(2, 16))
+    return mv
+
+
+@harmless
+def _a_packed_group_in_special_memory_itself(b: GraphBuilder) -> OutputAnchor:
+    value = act(b, "a")
+    mv = move(b, value)
+    special(b, value, "P2P", "s")
+    marks = {**PACKED, "_input_memory_type": ["P2P", "P2P"]}
+    b.op("Foo", mv, act(b, "c"), name="gather", attrs=marks)
+    return mv
+
+
+@harmful("TWO_SPECIAL_INPUTS", "s@0")
+def _two_kinds_of_memory(b: GraphBuilder) -> OutputAnchor:
+    value = act(b, "a")
+    mv = move(b, value)
+    special(b, value, "P2P", "s")
+    special(b, mv, "TS", "t")
+    return mv
+
+
+@harmless
+def _one_kind_of_memory(b: GraphBuilder) -> OutputAnchor:
+    value = act(b, "a")
+    mv = move(b, value)
+    special(b, value, "P2P", "s")
+    special(b, mv, "17", "t")
+    return mv
+
+
+@harmful("SPECIAL_INPUT_AND_OUTPUT", "made:0")
+def _made_and_read_in_two_kinds(b: GraphBuilder) -> OutputAnchor:
+    made = b.op("HcomFoo", act(b, "a"), name="made", attrs={"_output_memory_type": ["TS"]})
+    mv = move(b, made)
+    special(b, mv, "P2P", "s")
+    return mv
+
+
+@harmful("TWO_SPECIAL_OUTPUTS", "made:0")
+def _made_and_handed_on_in_two_kinds(b: GraphBuilder) -> OutputAnchor:
+    made = b.op("HcomFoo", act(b, "a"), name="made", attrs={"_output_memory_type": ["TS"]})
+    mv = move(b, made)
+    special(b, mv, "P2P", "s", reuse_input=0)
+    return mv
+
+
+@harmful("USER_INPUT_READ_AT_A_FIXED_ADDRESS", "switch@0")
+def _an_input_of_a_switch(b: GraphBuilder) -> OutputAnchor:
+    mv = move(b, b.data("x"))
+    b.op("StreamSwitch", mv, name="switch")
+    return mv
+
+
+@harmless
+def _an_input_of_a_custom_op(b: GraphBuilder) -> OutputAnchor:
+    mv = move(b, b.data("x"))
+    marks = {"_ge_attr_op_kernel_lib_name": "DNN_VM_CUSTOM_OP_STORE"}
+    b.op("Foo", mv, name="custom", attrs=marks)
+    return mv
+
+
+@harmful("USER_INPUT_WRITTEN_AT_A_FIXED_ADDRESS", "x:0")
+def _an_input_or_what_a_switch_makes(b: GraphBuilder) -> OutputAnchor:
+    mv = move(b, b.data("x"))
+    b.op("Merge", mv, b.op("StreamSwitch", act(b, "a"), name="switch"))
+    return mv
+
+
+@harmful("USER_OUTPUT_READ_AT_A_FIXED_ADDRESS", "NetOutput@0")
+def _a_result_that_a_switch_reads(b: GraphBuilder) -> OutputAnchor:
+    value = act(b, "a")
+    mv = move(b, value)
+    b.op("StreamSwitch", value, name="switch")
+    b.net_output(mv)
+    return mv
+
+
+@harmful("USER_OUTPUT_WRITTEN_AT_A_FIXED_ADDRESS", "NetOutput@0")
+def _a_result_that_a_collective_makes(b: GraphBuilder) -> OutputAnchor:
+    marks = {"_ge_attr_op_kernel_lib_name": "ops_kernel_info_hccl"}
+    mv = move(b, b.op("HcomFoo", act(b, "a"), name="made", attrs=marks))
+    b.net_output(mv)
+    return mv
+
+
+@harmful("READ_AT_A_FIXED_ADDRESS", "switch@0", "moving")
+def _a_value_that_a_switch_reads(b: GraphBuilder) -> OutputAnchor:
+    mv = move(b, act(b, "a"))
+    b.op("StreamSwitch", mv, name="switch")
+    return mv
+
+
+@harmless
+def _a_value_that_a_switch_reads_at_one_address(b: GraphBuilder) -> OutputAnchor:
+    return _a_value_that_a_switch_reads(b)
+
+
+@harmful("WRITTEN_AT_A_FIXED_ADDRESS", "switch:0", "moving")
+def _a_value_that_a_switch_makes(b: GraphBuilder) -> OutputAnchor:
+    mv = move(b, b.op("StreamSwitch", act(b, "a"), name="switch"))
+    b.op("Exp", mv, name="use")
+    return mv
+
+
 @pytest.mark.parametrize("name", sorted(HARMFUL))
 def test_a_clash_is_found_and_says_where_to_isolate(name: str) -> None:
     """The code of the rule, and the anchor that GE would put a copy at."""
-    case, code, isolate = HARMFUL[name]
+    case, code, isolate, options = HARMFUL[name]
     b = GraphBuilder()
-    clash = asked(b, case(b), {})
+    clash = asked(b, case(b), options)
     assert clash is not None
     assert (code, isolate) == (clash.code, str(clash.isolate))
 
@@ -340,13 +515,13 @@ def test_an_offline_build_can_t_cut_an_input() -> None:
     """Only the first piece's address could be bound later."""
     b = GraphBuilder()
     clash = asked(b, _an_input_cut(b), {"ge.buildGraphMode": "offline"})
-    assert clash is not None and "USER_INPUT_PACKED" == clash.code
+    assert clash is not None and "USER_INPUT_CUT" == clash.code
 
 
 def test_every_rule_has_a_graph() -> None:
     """All codes that rules declare are tripped here."""
     declared: set[str] = {code for rule in RULES for code in rule.codes}
-    assert declared == {code for _, code, _ in HARMFUL.values()}
+    assert declared == {code for _, code, _, _ in HARMFUL.values()}
 
 
 def test_registration_names_the_read_write_checker() -> None:

@@ -1,7 +1,11 @@
 """GE's anchor types: which anchors have demands on the memory they share with others.
 
-User memory is typed by the root graph; GE takes the graph that is being worked on, so that an inner
-Data counts as user memory there.
+User memory is what a graph with addresses of its own is called with: that of the root, and of a
+static subgraph that a graph of unknown shapes launches. (GE asks which graph is being worked on, so
+that for some passes the input of any subgraph counts.)
+
+Whether an op can be told new addresses between runs may depend on options, and a type can't ask for
+those: what *may* be unable is of the type, and the rules ask further (`ge_memconflict.addresses`).
 """
 
 from __future__ import annotations
@@ -17,7 +21,10 @@ from ge_core.api import (
     OutputAnchor,
     ref_of,
     register_builtin_ops,
+    special_memory,
 )
+from ge_memconflict.addresses import SWITCHES, may_be_fixed
+from ge_memconflict.graphs import is_top
 
 USER_MEMORY_INPUT: Final = "USER_MEMORY_INPUT"
 USER_MEMORY_OUTPUT: Final = "USER_MEMORY_OUTPUT"
@@ -26,6 +33,10 @@ CONTINUOUS_INPUT: Final = "CONTINUOUS_INPUT"
 CONTINUOUS_OUTPUT: Final = "CONTINUOUS_OUTPUT"
 NOPADDING_CONTINUOUS_INPUT: Final = "NOPADDING_CONTINUOUS_INPUT"
 NOPADDING_CONTINUOUS_OUTPUT: Final = "NOPADDING_CONTINUOUS_OUTPUT"
+UNSUPPORTED_ADDRESS_REFRESH_OPERATOR_INPUT: Final = "UNSUPPORTED_ADDRESS_REFRESH_OPERATOR_INPUT"
+UNSUPPORTED_ADDRESS_REFRESH_OPERATOR_OUTPUT: Final = "UNSUPPORTED_ADDRESS_REFRESH_OPERATOR_OUTPUT"
+RTS_SPECIAL_TYPE_INPUT: Final = "RTS_SPECIAL_TYPE_INPUT"
+RTS_SPECIAL_TYPE_OUTPUT: Final = "RTS_SPECIAL_TYPE_OUTPUT"
 REFERENCE_OUTPUT: Final = "REFERENCE_OUTPUT"
 NORMAL_INPUT: Final = "NORMAL_INPUT"
 NORMAL_OUTPUT: Final = "NORMAL_OUTPUT"
@@ -33,19 +44,19 @@ NORMAL_OUTPUT: Final = "NORMAL_OUTPUT"
 Anchor = InputAnchor | OutputAnchor
 
 
-def _in_root(anchor: Anchor) -> bool:
-    graph = anchor.node.graph
-    return graph is not None and graph.is_root
-
-
 def is_user_input(anchor: Anchor) -> bool:
-    """An output of a root Data: memory that the caller hands in."""
-    return isinstance(anchor, OutputAnchor) and anchor.node.op in DATA_LIKE and _in_root(anchor)
+    """An output of a Data that the caller binds: memory that is handed in."""
+    return isinstance(anchor, OutputAnchor) and anchor.node.op in DATA_LIKE and _bound(anchor)
 
 
 def is_user_output(anchor: Anchor) -> bool:
-    """An input of the root's NetOutput: memory that the caller gets back."""
-    return isinstance(anchor, InputAnchor) and anchor.node.op == "NetOutput" and _in_root(anchor)
+    """An input of the NetOutput that the caller gets: memory that is handed back."""
+    return isinstance(anchor, InputAnchor) and anchor.node.op == "NetOutput" and _bound(anchor)
+
+
+def _bound(anchor: Anchor) -> bool:
+    graph = anchor.node.graph
+    return graph is not None and (graph.is_root or is_top(graph))
 
 
 def is_immutable(anchor: Anchor) -> bool:
@@ -85,6 +96,26 @@ def _is_output_among(anchor: Anchor, mark: str) -> bool:
     return isinstance(anchor, OutputAnchor) and len(node.outputs) > 1 and bool(node.attrs.get(mark))
 
 
+def is_fixed_input(anchor: Anchor) -> bool:
+    """An input of an op that may be unable to take another address in the next run."""
+    return isinstance(anchor, InputAnchor) and may_be_fixed(anchor.node)
+
+
+def is_fixed_output(anchor: Anchor) -> bool:
+    """An output of an op that may be unable to take another address in the next run."""
+    return isinstance(anchor, OutputAnchor) and may_be_fixed(anchor.node)
+
+
+def is_special_input(anchor: Anchor) -> bool:
+    """An input that its node wants in a memory of another kind than the device's own."""
+    return isinstance(anchor, InputAnchor) and special_memory(anchor) is not None
+
+
+def is_special_output(anchor: Anchor) -> bool:
+    """An output that its node wants in a memory of another kind than the device's own."""
+    return isinstance(anchor, OutputAnchor) and special_memory(anchor) is not None
+
+
 def is_reference(anchor: Anchor) -> bool:
     """An output that is the memory of an input of its node, or of a variable it names."""
     if not isinstance(anchor, OutputAnchor) or is_user_input(anchor):
@@ -94,10 +125,12 @@ def is_reference(anchor: Anchor) -> bool:
 
 def is_normal_input(anchor: Anchor) -> bool:
     """An input without demands of the types above; it may be of a plugin's type as well."""
-    if not anchor.node.attrs and anchor.node.op != "NetOutput":
-        # The usual case: nothing but attributes makes demands on it.
-        return isinstance(anchor, InputAnchor)
-    return isinstance(anchor, InputAnchor) and not any(marks(anchor) for marks in _INPUTS.values())
+    if not isinstance(anchor, InputAnchor):
+        return False
+    if not anchor.node.attrs and anchor.own_desc is None and anchor.node.op not in _DEMANDING:
+        # The usual case: nothing but attributes and descriptions makes demands on it.
+        return True
+    return not any(marks(anchor) for marks in _INPUTS.values())
 
 
 def is_normal_output(anchor: Anchor) -> bool:
@@ -107,6 +140,7 @@ def is_normal_output(anchor: Anchor) -> bool:
     )
 
 
+_DEMANDING: Final = SWITCHES | {"NetOutput"}
 _OPS: Final = OpRegistry()
 register_builtin_ops(_OPS)
 
@@ -114,12 +148,16 @@ _INPUTS: Final = {
     USER_MEMORY_OUTPUT: is_user_output,
     CONTINUOUS_INPUT: is_packed_input,
     NOPADDING_CONTINUOUS_INPUT: is_no_padding_input,
+    UNSUPPORTED_ADDRESS_REFRESH_OPERATOR_INPUT: is_fixed_input,
+    RTS_SPECIAL_TYPE_INPUT: is_special_input,
 }
 _OUTPUTS: Final = {
     USER_MEMORY_INPUT: is_user_input,
     IMMUTABLE_ADDRESS_OUTPUT: is_immutable,
     CONTINUOUS_OUTPUT: is_packed_output,
     NOPADDING_CONTINUOUS_OUTPUT: is_no_padding_output,
+    UNSUPPORTED_ADDRESS_REFRESH_OPERATOR_OUTPUT: is_fixed_output,
+    RTS_SPECIAL_TYPE_OUTPUT: is_special_output,
     REFERENCE_OUTPUT: is_reference,
 }
 

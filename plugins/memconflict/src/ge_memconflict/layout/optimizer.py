@@ -1,0 +1,80 @@
+"""`MemLayoutConflictOptimizer`: copies where anchors of one memory contradict each other.
+
+GE's last word before memory is laid out, on at every level. Each graph that is laid out as a whole
+is looked at by itself: first the ends of branches and loops, then every memory, by name. A rule
+that reads edges sees the copies that earlier memories got.
+
+Where GE's runtime isn't the one to be met, what only it asks for is left out: see `demands`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ge_core.api import (
+    Anchor,
+    Clash,
+    Graph,
+    GraphPass,
+    InputAnchor,
+    LayoutChecks,
+    PassContext,
+)
+from ge_memconflict.graphs import top_graphs
+from ge_memconflict.layout import demands
+from ge_memconflict.layout.codes import CODES
+from ge_memconflict.layout.ends import isolate_ends
+from ge_memconflict.layout.isolation import Isolation
+from ge_memconflict.layout.saying import COUNTERS, say_clash, say_unruled
+
+
+@dataclass(frozen=True)
+class MemLayoutConflictOptimizer(GraphPass, codes=CODES, counters=COUNTERS):
+    """Inserts copies where anchors of one memory make demands that contradict each other."""
+
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """Look at every graph that is laid out as a whole."""
+        if not graph.is_root or not ctx.layout_checkers:
+            return
+        isolation = Isolation(graph)
+        said: set[tuple[str, str]] = set()
+        for top in list(top_graphs(graph)):
+            if demands.of_ge(ctx):
+                isolate_ends(top, ctx, isolation)
+            _isolate_clashes(top, ctx, isolation, said)
+
+
+def _isolate_clashes(
+    top: Graph, ctx: PassContext, isolation: Isolation, said: set[tuple[str, str]]
+) -> None:
+    classes = demands.symbols(top, ctx)
+    checks = LayoutChecks(
+        ctx.layout_checkers,
+        top.root,
+        ctx.ops,
+        ctx.option,
+        without=demands.left_out(ctx),
+        target=ctx.target,
+    )
+    for memory in list(classes.classes()):
+        for found in checks.unruled(classes, memory):
+            if found.types not in said:
+                said.add(found.types)
+                say_unruled(ctx, found)
+    asked = [memory for memory in classes.classes() if checks.may_clash(classes, memory)]
+    for memory in sorted(asked, key=symbol_name):
+        chosen: dict[Anchor, Clash] = {}
+        for clash in checks.clashes(classes, memory):
+            if clash.isolate is not None and not demands.answered(clash, ctx):
+                chosen.setdefault(clash.isolate, clash)
+        for anchor in sorted(chosen, key=symbol_name):
+            copy = isolation.isolate(anchor)
+            if copy is not None:
+                say_clash(ctx, copy, chosen[anchor])
+    ctx.count("pairs_asked", checks.asked)
+
+
+def symbol_name(anchor: Anchor) -> str:
+    """GE's name of an anchor, and of the memory that it opens."""
+    side = "in" if isinstance(anchor, InputAnchor) else "out"
+    return f"{anchor.node.name}_{side}_{anchor.index}"
