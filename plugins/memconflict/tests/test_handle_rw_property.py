@@ -6,7 +6,9 @@ cost, and with nothing of the analysis that the pass uses.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +21,7 @@ from ge_core.api import (
     Node,
     OutputAnchor,
     clone,
+    read_graph,
     structural_hash,
 )
 from ge_core.testing import GraphKnobs, pass_conformance, random_graph
@@ -202,3 +205,23 @@ def test_copies_that_went_are_asked_no_more() -> None:
     left = [node.name for node in handled(b.graph).nodes]
     assert "first" not in left
     assert "second" not in left
+
+
+CASES = sorted((Path(__file__).parents[3] / "tests/cases/rw_conflict").glob("rw-0*.json"))
+NEVER_PROVED = {
+    "rw-007-inner-input-with-bad-parent-slot": "an inner input stands for nothing",
+    "rw-014-in-place-chains-into-scribbler": "a graph input may be used up, as in GE",
+    "rw-023-query-variable-scope-write": "a variable's only use may use it up, as in GE",
+    "rw-025-query-packed-concat-names-match": "a packed concat whose operands lie elsewhere",
+    "rw-028-query-branches-disagree": "one branch stores, the other destroys",
+}
+
+
+@pytest.mark.parametrize("path", CASES, ids=[path.stem for path in CASES])
+def test_case_graphs_are_proved(path: Path) -> None:
+    """What the pass puts in makes graphs right that would not be without it."""
+    document = json.loads(path.read_text())["graph"]
+    graph = read_graph(document, tolerant=True)
+    result = ge_core.compile(graph, level="O0", pipeline=PASS, target="ascend")
+    assert result.proof is not None
+    assert result.proof.ok is (path.stem not in NEVER_PROVED)
