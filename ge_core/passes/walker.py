@@ -41,6 +41,7 @@ class _Queue:
             elif before > MANY_PREDECESSORS:
                 self.last[node] = None
         self._queued = set(self.ready)
+        self._known = frozenset(graph.nodes)
 
     def next(self) -> Node | None:
         """The next node to visit, None when all is done."""
@@ -69,16 +70,24 @@ class _Queue:
                 self.ready.append(node)
                 self._queued.add(node)
 
-    def done(self, node: Node, before: list[Node]) -> None:
-        """A node was visited; `before` are the successors it had then."""
+    def done(self, node: Node, before: list[Node], edited: bool) -> None:
+        """A node was visited; `before` are the successors it had then.
+
+        Args:
+            edited: whether the visit changed the graph.
+        """
         self.seen.add(node)
         after = [] if node.graph is None else list(_successors(node))
         for follower in dict.fromkeys((*before, *after)):
             if follower in self.seen or follower in self._queued or follower in self.last:
                 continue
-            if follower.graph is self.graph and self._is_ready(follower):
+            if follower.graph is not self.graph:
+                continue
+            if self._is_ready(follower):
                 self.ready.append(follower)
                 self._queued.add(follower)
+            elif edited:
+                self._queue_added(follower)
 
     def _is_ready(self, node: Node) -> bool:
         seen = self.seen
@@ -87,6 +96,14 @@ class _Queue:
             for others in (node.in_nodes, node.control_inputs)
             for other in others
         )
+
+    def _queue_added(self, node: Node) -> None:
+        """Queue what the visit put in front of a node: all that comes before it may be done."""
+        for other in dict.fromkeys((*node.in_nodes, *node.control_inputs)):
+            new = other not in self._known and other not in self.seen
+            if new and other not in self._queued and self._is_ready(other):
+                self.ready.append(other)
+                self._queued.add(other)
 
     def revisit(self, node: Node, now: bool) -> None:
         if not now:
@@ -156,9 +173,9 @@ class Walk:
             queue.budget -= 1
             queue.visits[node] = queue.visits.get(node, 0) + 1
             self._budget -= 1
-            successors = list(_successors(node))
+            successors, version = list(_successors(node)), queue.graph.version
             self._visit_with_subgraphs(node, queue.graph, depth)
-            queue.done(node, successors)
+            queue.done(node, successors, queue.graph.version != version)
 
     def _visit_with_subgraphs(self, node: Node, graph: Graph, depth: int) -> None:
         self._visit(node, graph, False)

@@ -110,6 +110,24 @@ def test_nodes_that_a_pass_adds_are_visited() -> None:
     assert ["x", "a", "b", "new"] == walked(chain("a", "b"), visit)[0]
 
 
+def test_a_node_put_between_what_is_done_and_what_is_not_stops_nobody() -> None:
+    """All that feeds it has been visited, so nobody is left to lead to it but its own visit."""
+    builder = GraphBuilder()
+    x = builder.data("x")
+    first, gone = builder.op("Relu", x, name="first"), builder.op("Exp", x, name="gone")
+    builder.op("Relu", builder.op("Relu", gone, name="late"), name="last")
+
+    def visit(walk: Walk, node: Node, after: bool) -> None:
+        if node.name == "gone":
+            graph, late = builder.graph, builder.graph.node("late")
+            graph.bypass(node)
+            barrier = graph.add_node("NoOp", "barrier")
+            graph.add_control(first.node, barrier)
+            graph.add_control(barrier, late)
+
+    assert ["x", "first", "gone", "barrier", "late", "last"] == walked(builder.graph, visit)[0]
+
+
 def test_a_node_with_very_many_producers_waits_until_the_end() -> None:
     """Then its consumers follow."""
     builder = GraphBuilder()
