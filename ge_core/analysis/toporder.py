@@ -15,6 +15,7 @@ from ge_core.errors import GraphError
 from ge_core.ir import Graph, Node
 
 _GAP = 1 << 32
+_MOST_TRIES = 64
 
 
 def successors(node: Node) -> Iterator[Node]:
@@ -79,11 +80,12 @@ class TopoOrder:
         work: where to count; several orders can share it.
     """
 
-    __slots__ = ("_graph", "_labels", "_top", "work")
+    __slots__ = ("_graph", "_labels", "_placed", "_top", "work")
 
     def __init__(self, graph: Graph, work: Work | None = None) -> None:
         self._graph = graph
         self._labels: dict[Node, int] = {}
+        self._placed: set[int] = set()
         self._top = 0
         self.work = Work() if work is None else work
         self.rebuild()
@@ -120,18 +122,36 @@ class TopoOrder:
         if None in earlier or None in later:
             self.rebuild()
             return self._labels[node]
-        low = max((label for label in earlier if label is not None), default=0)
-        high = min((label for label in later if label is not None), default=self._top + 2 * _GAP)
-        if high - low < 2:
+        low = max((label for label in earlier if label is not None), default=None)
+        high = min((label for label in later if label is not None), default=None)
+        found = self._free(low, high)
+        if found is None:
             self.rebuild()
             return self._labels[node]
-        middle = (low + high) // 2
-        labels[node] = middle
-        self._top = max(self._top, middle)
+        labels[node] = found
+        self._placed.add(found)
+        self._top = max(self._top, found)
         journal = self._graph.journal
         if journal.active:
             journal.record(lambda: labels.pop(node, None))
-        return middle
+        return found
+
+    def _free(self, low: int | None, high: int | None) -> int | None:
+        """A label that no node has between two, close to one that is given; None where none is.
+
+        Two nodes of one label could not be told apart once an edge joins them.
+        """
+        if low is None:
+            low = self._top if high is None else high - _GAP
+        if high is None:
+            high = low + _GAP
+        middle = (low + high) // 2
+        # Of many that find their places between the same two, each starts looking elsewhere.
+        start = middle + len(self._placed) % max(1, high - middle)
+        for label in range(start, min(high, start + _MOST_TRIES)):
+            if label > low and label % _GAP and label not in self._placed:
+                return label
+        return None
 
     def sorted(self) -> list[Node]:
         """The nodes of the graph by label."""

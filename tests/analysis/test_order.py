@@ -57,6 +57,26 @@ def check_labels(order: Order, graph: Graph) -> None:
             assert order.label(node) < order.label(other)
 
 
+def test_new_nodes_can_be_told_apart() -> None:
+    """However many are placed with nothing to go by, or between the same two."""
+    graph, (first, last) = loose_nodes(2)
+    graph.add_control(first, last)
+    order = Order(graph, OPS)
+    assert order.depends(first, last)
+    added = []
+    for at in range(200):
+        ends = [first] if at % 2 else []
+        added.append(graph.add_node("NoOp", f"new{at}", control_inputs=ends))
+        if at % 4 == 3:
+            graph.add_control(added[-1], last)
+        order.vouch()
+    assert len(added) == len({order.label(node) for node in added})
+    for one, other in pairwise(reversed(added)):
+        assert order.add_control(one, other)
+    check_labels(order, graph)
+    assert not order.add_control(added[0], added[-1])
+
+
 def test_the_listed_order_is_kept_where_it_is_one() -> None:
     """A listing that agrees with the edges is its own topological order."""
     graph, nodes = loose_nodes(6)

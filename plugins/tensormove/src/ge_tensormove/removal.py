@@ -61,9 +61,9 @@ def _order(
     if len(pairs) > max(MANY_PAIRS, len(firsts) + len(seconds)):
         graph = copy.graph
         name = graph.fresh_name(f"{copy.copy.name}_order")
-        barrier = graph.add_node("NoOp", name, origin=(), before=copy.copy)
+        barrier = graph.add_node("NoOp", name, control_inputs=firsts, origin=(), before=copy.copy)
         order.vouch()
-        pairs = [(one, barrier) for one in firsts] + [(barrier, other) for other in seconds]
+        pairs = [(barrier, other) for other in seconds]
     for one, other in pairs:
         if other not in one.control_outputs and not order.add_control(one, other):
             return one, other
