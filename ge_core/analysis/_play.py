@@ -45,6 +45,7 @@ class Play:
         timed: the accesses of both, sorted.
         without: nodes that are gone.
         vague: byte ranges of one side have gaps, so a write may leave some of a range as it was.
+        loose: by side, whether it may be several memories, of which a write changes only one.
     """
 
     def __init__(
@@ -55,11 +56,13 @@ class Play:
         without: frozenset[Node],
         *,
         vague: bool,
+        loose: Sequence[bool],
     ) -> None:
         self._timeline = timeline
         self._ops = ops
         self._timed = timed
         self._vague = vague
+        self._loose = loose
         self.without = without
         self.conflicts: dict[AccessConflict, None] = {}
         self.idle: dict[Access, None] = {}
@@ -108,13 +111,15 @@ class Play:
                 self.idle[access] = None
             mine, theirs = state[side], state[1 - side]
             for at in spots:
-                mine[at] = theirs[at]
+                if not self._loose[side] or mine[at] is None or mine[at] is _EMPTY:
+                    mine[at] = theirs[at]
             return
         if gone:
             return
         for at in spots:
-            state[1 - side][at] = timed
-            if not self._vague:
+            if state[1 - side][at] is not _EMPTY:
+                state[1 - side][at] = timed
+            if not self._vague and not self._loose[side]:
                 state[side][at] = None
 
     def _covered(self, timed: TimedAccess) -> range:
@@ -131,7 +136,7 @@ class Play:
     def _fed_by_other(self, timed: TimedAccess) -> Anchor | None:
         """The anchor of the other memory, at the same place, whose bytes a write repeats."""
         source = timed.access.copies
-        if source is None:
+        if source is None or (any(self._loose) and timed.access.node not in self.without):
             return None
         spot = self._spots.get(source)
         return source if spot == (1 - timed.side, timed.low, timed.high) else None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ge_core.analysis._play import Play
-from ge_core.analysis.accesses import Access, Accesses
+from ge_core.analysis.accesses import HEAD, TAIL, Access, Accesses
 from ge_core.analysis.aliases import AliasClasses, Anchor
 from ge_core.analysis.timed import AccessConflict, TimedAccess, moment
 from ge_core.analysis.timeline import Timeline
@@ -47,11 +47,18 @@ class Joined:
 
 
 class _Memory(NamedTuple):
-    """The accesses of a class, by places relative to its root; `strided`: some lie with gaps."""
+    """The accesses of a class, by places relative to its root.
+
+    Attributes:
+        strided: some of it lies with gaps.
+        spread: it is known inside and outside of a subgraph with several callers, each of which may
+            give it another memory: the class may be several.
+    """
 
     stamp: tuple[int, int, int]
     accesses: list[TimedAccess]
     strided: bool
+    spread: bool
 
 
 class Interference:
@@ -120,9 +127,12 @@ class Interference:
         classes = self.classes
         found: list[TimedAccess] = []
         strided = False
+        graphs: dict[Graph, None] = {}
         for member in classes.members(root):
             self.steps += 1
             strided = strided or classes.piece(member) is not None
+            if member.node.graph is not None:
+                graphs[member.node.graph] = None
             accesses = self._accesses.of(member)
             if not accesses:
                 continue
@@ -133,8 +143,24 @@ class Interference:
             for access in accesses:
                 phase = int(not access.reads)
                 found.append(TimedAccess(self.timeline.key(access), phase, 0, low, high, access))
+        found += self._kept_inputs(found)
         found.sort(key=moment)
-        return _Memory(stamp, found, strided)
+        return _Memory(stamp, found, strided, self.timeline.is_spread(graphs))
+
+    def _kept_inputs(self, found: list[TimedAccess]) -> list[TimedAccess]:
+        """What the graph itself updates of the caller's inputs is a result: read at the end."""
+        given = [t for t in found if t.access.moment == HEAD and self._is_input(t.access.node)]
+        if not given or len(given) == sum(t.access.writes for t in found):
+            return []
+        reads: list[TimedAccess] = []
+        for timed in given:
+            read = timed.access._replace(moment=TAIL, reads=True, writes=False)
+            reads.append(timed._replace(key=self.timeline.key(read), phase=0, access=read))
+        return reads
+
+    def _is_input(self, node: Node) -> bool:
+        graph = node.graph
+        return graph is not None and graph.is_root and self._ops.kind(node) == "data"
 
     # ---- the question --------------------------------------------------------------------------
 
@@ -153,7 +179,8 @@ class Interference:
             raise ValueError(f"{first!r} and {second!r} are one memory already")
         answer = Joined()
         sides = self._placed(first, 0), self._placed(second, 1)
-        strided = [self._memory(one).strided for one in (first, second)]
+        memories = [self._memory(one) for one in (first, second)]
+        strided = [memory.strided for memory in memories]
         if self._is_vague(first, sides, strided):
             answer.refused = "places"
             return answer
@@ -161,7 +188,14 @@ class Interference:
         # Two sorted runs: put into one order in one go.
         timed.sort(key=moment)
         self.steps += len(timed)
-        play = Play(self.timeline, self._ops, timed, frozenset(without), vague=any(strided))
+        play = Play(
+            self.timeline,
+            self._ops,
+            timed,
+            frozenset(without),
+            vague=any(strided),
+            loose=[memory.spread for memory in memories],
+        )
         answer.refused = play.run()
         answer.conflicts = list(play.conflicts)
         answer.idle = list(play.idle)

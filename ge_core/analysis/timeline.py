@@ -7,7 +7,7 @@ its runs looks at the callers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
 from ge_core.analysis.accesses import HEAD, NODE, Access
@@ -31,6 +31,7 @@ class Timeline:
         self._places: dict[Node, int] = {}
         self._prefixes: dict[Graph, Key] = {}
         self._straight: dict[Graph, bool] = {}
+        self._single: dict[Graph, bool] = {}
         self.version = 0
         """Changes when a node is moved: keys are stale then."""
 
@@ -119,3 +120,44 @@ class Timeline:
             at = outer
         self._straight.update(dict.fromkeys(chain, answer))
         return answer
+
+    def is_spread(self, graphs: Iterable[Graph]) -> bool:
+        """Whether what is in these graphs may be in several places at once.
+
+        It is where one of them, or one between it and the innermost graph that is around all, has
+        several callers. What lies in one subgraph alone belongs to one run of it at a time.
+        """
+        inside = list(dict.fromkeys(graphs))
+        if len(inside) < 2 or all(self._is_single(graph) for graph in inside):
+            return False
+        around = [_around(graph) for graph in inside]
+        common = [graph for graph in around[0] if all(graph in other for other in around)]
+        home = max(common, key=lambda graph: len(_around(graph)), default=self._root)
+        return any(
+            len(graph.callers) > 1
+            for start in inside
+            for graph in _around(start, home)
+            if graph is not home
+        )
+
+    def _is_single(self, graph: Graph) -> bool:
+        """Whether neither the graph nor any around it has several callers."""
+        known = self._single.get(graph)
+        if known is None:
+            known = all(len(each.callers) <= 1 for each in _around(graph))
+            self._single[graph] = known
+        return known
+
+
+def _around(graph: Graph, until: Graph | None = None) -> dict[Graph, None]:
+    """A graph and those around it, up to one of them."""
+    found = {graph: None}
+    waiting = [graph]
+    while waiting:
+        at = waiting.pop()
+        for caller, _ in () if at is until else at.callers:
+            outer = caller.graph
+            if outer is not None and outer not in found:
+                found[outer] = None
+                waiting.append(outer)
+    return found

@@ -97,6 +97,19 @@ def test_what_outlives_the_run_is_read_at_its_end() -> None:
     assert [("var", "store")] == pairs(without(b.graph, "mv"))
 
 
+def test_what_the_graph_updates_of_the_callers_is_read_at_the_end() -> None:
+    """An input that is updated in place comes back so; one that is not may end as anything."""
+    for updated in (False, True):
+        b = GraphBuilder()
+        given = b.data("x")
+        moved = b.op("TensorMove", given, name="mv")
+        if updated:
+            b.op("ScatterUpdate", given, name="update", attrs=STORE, reuse_input=0)
+        b.op("ScatterUpdate", moved, name="store", attrs=STORE, reuse_input=0)
+        found = pairs(without(b.graph, "mv"))
+        assert ([("store", "update"), ("x", "store")] if updated else []) == found
+
+
 def test_a_store_of_what_is_there_already_is_idle() -> None:
     """Written back to where it came from, the value is as right as before."""
     b = GraphBuilder()
@@ -206,3 +219,32 @@ def test_a_question_costs_no_more_than_the_two_memories() -> None:
         steps.append(asked.steps)
     assert steps[0] == steps[1]
     assert steps[0] < 40
+
+
+def test_a_subgraph_with_two_callers_may_have_two_memories() -> None:
+    """What a store leaves in the one is not mended by what is stored in the other."""
+    b = GraphBuilder()
+    one, other = b.op("Relu", b.data("x"), name="one"), b.op("Exp", b.data("y"), name="other")
+    inner = b.subgraph("g")
+    inner.net_output(inner.op("Neg", inner.data("d", index=0), name="inside"))
+    moved = b.op("TensorMove", one, name="mv")
+    stored = b.op("ScatterUpdate", moved, name="store", attrs=STORE, reuse_input=0)
+    again = b.op("Assign", other, b.data("z"), name="again", reuse_input=0)
+    late = b.op("Tanh", one, name="late")
+    calls = [b.op("PartitionedCall", at, subgraphs={"f": inner}) for at in (again, one)]
+    b.net_output(stored, late, *calls)
+    assert ("late", "store") in pairs(without(b.graph, "mv"))
+
+
+def test_a_copy_inside_a_subgraph_with_two_callers_is_of_one_run() -> None:
+    """Its readers are in the same run, so that what other runs do is nothing to them."""
+    b = GraphBuilder()
+    inner = b.subgraph("g")
+    made = inner.op("Relu", inner.data("d", index=0), name="made")
+    moved = inner.op("TensorMove", made, name="mv")
+    stored = inner.op("ScatterUpdate", moved, name="store", attrs=STORE, reuse_input=0)
+    inner.net_output(inner.op("Exp", stored))
+    first = b.op("PartitionedCall", b.data("x"), name="c1", subgraphs={"f": inner})
+    second = b.op("PartitionedCall", first, name="c2", subgraphs={"f": inner})
+    b.net_output(second)
+    assert without(b.graph, "mv").is_free

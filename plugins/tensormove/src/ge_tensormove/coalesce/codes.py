@@ -28,6 +28,8 @@ CODES: Final[dict[str, str]] = {
     # where it may lie
     "O4_MEMORY_KIND": "it moves data from {source_kind} to {target_kind} memory",
     "O4_TWO_PLACES": "its source would have to lie at two places of one buffer",
+    "O4_ONE_MEMORY": "its source and the copy may be one memory already",
+    "O4_IN_ONE_ROW": "{row} needs {one} and {other} side by side",
     "O4_GAPS": "its source or the copy is a piece, with gaps, of a larger whole",
     "O4_NO_CHECKERS": "no layout checkers are installed",
     "O4_CLASH": "{first} and {second} can't share a memory: {clash}",

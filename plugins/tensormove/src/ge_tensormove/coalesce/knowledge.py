@@ -32,6 +32,11 @@ from ge_tensormove.trace_rules import is_control_flow
 
 NAME_MARK: Final = "ref_var_src_var_name"
 HANDLES: Final = frozenset({"VarHandleOp", "VarIsInitializedOp", "TemporaryVariable"})
+_ROWS: Final = (
+    ("continuous_input", "_no_padding_continuous_input"),
+    ("continuous_output", "_no_padding_continuous_output"),
+)
+"""Marks on nodes whose inputs, or outputs, lie side by side."""
 _EXCLUSIVE: Final = frozenset({"if", "case"})
 
 
@@ -41,7 +46,8 @@ class Knowledge:
     Attributes:
         memory: alias classes of what is one memory, with the types "writes" (inputs that are
             overwritten), "scratch" (those for nobody's good), "results" (of the root), "constant",
-            "lasting" (variables and the like), "input" (of the root), and "pieces".
+            "lasting" (variables and the like), "input" (of the root), "pieces", and "rows" (inputs
+            or outputs that lie beside others of their node).
         symbols: GE's alias classes, with anchor types.
         interference: who would see another value.
         order: what edges order.
@@ -121,6 +127,8 @@ class Knowledge:
         found: list[str] = []
         if is_free_join(node) or is_free_split(node):
             found.append("pieces")
+        if any(node.attrs.get(mark) for mark in _ROWS[isinstance(anchor, OutputAnchor)]):
+            found.append("rows")
         if isinstance(anchor, InputAnchor):
             kind = self.effects.plain_kind(anchor)
             if kind.writes:

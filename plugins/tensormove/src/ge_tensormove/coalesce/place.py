@@ -24,14 +24,19 @@ def not_one_place(move: Move, known: Knowledge) -> Keep | None:
         fields = {"source_kind": kinds[0], "target_kind": kinds[1]}
         return Keep("O4_MEMORY_KIND", blame=[move.feed, move.output], fields=fields)
     memory, symbols = known.memory, known.symbols
-    if memory.same(move.input, move.output) and memory.distance(move.input, move.output):
-        return Keep("O4_TWO_PLACES", blame=[move.input, move.output])
+    if memory.same(move.input, move.output):
+        apart = memory.distance(move.input, move.output)
+        code = "O4_TWO_PLACES" if apart else "O4_ONE_MEMORY"
+        return Keep(code, blame=[move.input, move.output])
     if any(memory.count(end, "pieces") for end in (move.input, move.output)) and any(
         memory.piece(member) is not None
         for end in (move.input, move.output)
         for member in memory.members(end)
     ):
         return Keep("O4_GAPS", blame=[move.input, move.output])
+    row = _in_one_row(move, known)
+    if row is not None:
+        return row
     if symbols.same(move.input, move.output):
         return None
     clash = known.layout.first_clash(symbols, move.input, move.output)
@@ -39,6 +44,17 @@ def not_one_place(move: Move, known: Knowledge) -> Keep | None:
         return None
     fields = {"first": str(clash.first), "second": str(clash.second), "clash": clash.code}
     return Keep("O4_CLASH", blame=[clash.first, clash.second], fields=fields)
+
+
+def _in_one_row(move: Move, known: Knowledge) -> Keep | None:
+    """Whether the two are neighbours: ends of one node that must lie side by side."""
+    rows = {anchor.node: anchor for anchor in known.memory.of_type(move.input, "rows")}
+    for anchor in known.memory.of_type(move.output, "rows") if rows else ():
+        if anchor.node in rows:
+            other = rows[anchor.node]
+            fields = {"row": anchor.node.name, "one": str(other), "other": str(anchor)}
+            return Keep("O4_IN_ONE_ROW", blame=[other, anchor], fields=fields)
+    return None
 
 
 def _kind(desc: TensorDesc) -> str:

@@ -73,8 +73,6 @@ def verdict(move: Move, known: Knowledge) -> Free | Keep:
 def _is_plain(move: Move, known: Knowledge) -> bool:
     """Whether nobody but their makers writes either memory, so that there is nothing to play."""
     memory = known.memory
-    if memory.same(move.input, move.output):
-        return True
     for end in (move.input, move.output):
         if memory.count(end, "writes") or memory.count(end, "pieces"):
             return False
