@@ -10,7 +10,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ge_core.api import AccessConflict, InputAnchor, Joined, Keep, Node, lift_both
+from ge_core.api import (
+    AccessConflict,
+    Graph,
+    InputAnchor,
+    Joined,
+    Keep,
+    Node,
+    OutputAnchor,
+    lift_both,
+)
 from ge_tensormove.coalesce.edges import Edge
 from ge_tensormove.coalesce.knowledge import Knowledge
 from ge_tensormove.coalesce.reorder import brought_forward
@@ -65,8 +74,7 @@ def _merge(
     known = scene.known
     if known.memory.same(into, link.output):
         # For one caller of the subgraph they are one memory, for another one they may not be.
-        fields = {"why": "its subgraph has several callers"}
-        return Clash(Keep("W_VAGUE", blame=[into, link.output], fields=fields))
+        return Clash(_shared(into, link))
     keep = _misfit(known, chain, link, into)
     if keep is not None:
         return Clash(keep)
@@ -80,11 +88,13 @@ def _merge(
     edges: list[Edge] = []
     if answer.refused is not None:
         fields = {"why": _REFUSED[answer.refused]}
-        return Clash(Keep("W_VAGUE", blame=[into, link.output], fields=fields))
+        return Clash(Keep("W_VAGUE", blame=[_feed(into), link.output], fields=fields))
     if answer.conflicts:
         scene.remember_listing(answer.conflicts)
         brought = brought_forward(ask, answer, known)
         if brought is None or isinstance(brought, Keep):
+            if _is_shared(chain.store.graph):
+                return Clash(_shared(into, link))
             return _clash(known, chain, link, answer.conflicts, brought)
         answer, edges = brought
     keep = order_all(answer.accesses, edges, chain.store.name, known)
@@ -92,6 +102,25 @@ def _merge(
         return Clash(keep)
     scene.join(into, link.output)
     return None
+
+
+def _is_shared(graph: Graph | None) -> bool:
+    """Whether a graph, or one around it, has several callers, each of which gives it a memory."""
+    while graph is not None and graph.callers:
+        if len(graph.callers) > 1:
+            return True
+        graph = graph.callers[0][0].graph
+    return False
+
+
+def _feed(into: InputAnchor) -> OutputAnchor:
+    assert into.source is not None
+    return into.source
+
+
+def _shared(into: InputAnchor, link: Link) -> Keep:
+    fields = {"why": "its subgraph has several callers"}
+    return Keep("W_VAGUE", blame=[_feed(into), link.output], fields=fields)
 
 
 _REFUSED: Final = {
