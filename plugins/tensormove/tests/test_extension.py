@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -40,6 +41,100 @@ def test_a_contributed_rule_keeps_a_copy_with_its_own_code(delete: Any) -> None:
     ]
     assert "the banks differ" == final("mv1").reason
     assert {("mv0", "act0:0", 1), ("mv1", "act1:0", 1), ("kept", "y:0", 1)} == set(seen)
+
+
+def registered(*packages: Callable[[DeleteRules], None]) -> DeleteRules:
+    """The rules of several packages, called `one`, `two`, ..."""
+    rules = DeleteRules()
+    for name, register in zip(("one", "two"), packages, strict=False):
+        staged = DeleteRules()
+        register(staged)
+        rules.absorb(staged, Owner(name, f"{name}-rules", "1.0"))
+    return rules
+
+
+def lone_copy(**facts: Any) -> GraphBuilder:
+    """A copy that every built-in rule lets go."""
+    b = GraphBuilder()
+    act = b.op("Relu", b.data("x"), name="act")
+    b.op("Exp", b.op("TensorMove", act, name="mv", **facts), name="use")
+    return b
+
+
+def test_contributed_rules_are_asked_in_their_order_until_one_says_no(delete: Any) -> None:
+    """By their constraints, then by name, whatever the order of packages; who follows is silent."""
+    asked: list[str] = []
+
+    def saying(name: str, answer: Keep | None) -> Callable[[DeleteCandidate], Keep | None]:
+        def rule(copy: DeleteCandidate) -> Keep | None:
+            asked.append(name)
+            return answer
+
+        return rule
+
+    def one(rules: DeleteRules) -> None:
+        rules.add("b", saying("one.b", Keep("NO")), codes={"NO": "no"})
+        rules.add("a", saying("one.a", None), codes=(), after=("two.late",))
+
+    def two(rules: DeleteRules) -> None:
+        rules.add("late", saying("two.late", None), codes=())
+        rules.add("last", saying("two.last", Keep("NO")), codes={"NO": "no"}, after=("one.b",))
+        rules.add("first", saying("two.first", None), codes=(), before=("one.b",))
+        rules.add("other", saying("two.other", None), codes=(), passes=("SomeOtherPass",))
+
+    rules = registered(one, two)
+    env = delete(lone_copy().graph, delete_rules=rules)
+    assert "one.NO" == env.remarks.final("mv").code
+    order = [rule.name for rule in rules.for_pass("TensorMoveDeletePass")]
+    assert order[: order.index("one.b") + 1] == asked
+    assert order.index("two.first") < order.index("one.b") < order.index("two.last")
+    assert order.index("two.late") < order.index("one.a")
+    assert "two.other" not in order
+
+
+def test_contributed_rules_are_asked_about_what_would_go_only(delete: Any) -> None:
+    """Not about copies that a built-in rule keeps for good, nor those without an output."""
+    asked: list[str] = []
+
+    def rule(copy: DeleteCandidate) -> Keep | None:
+        asked.append(copy.copy.name)
+        return None
+
+    rules = registered(lambda rules: rules.add("look", rule, codes=()))
+    b = lone_copy()
+    act = b.graph.node("act").outputs[0]
+    b.node("TensorMove", act, name="unread", outputs=[])
+    var = b.op("Variable", name="w")
+    b.op("Reshape", b.op("TensorMove", var, name="special"), name="v", reuse_input=0)
+    delete(b.graph, delete_rules=rules)
+    assert ["mv"] == asked
+
+
+@pytest.mark.parametrize("answer", [True, False, 0, "NO", ("NO",), {"code": "NO"}, Keep])
+def test_an_answer_of_another_kind_stops_the_compile(delete: Any, answer: Any) -> None:
+    """It is neither a yes nor a no: nothing is guessed, and the graph is as it was."""
+    rules = registered(
+        lambda rules: rules.add("bad", cast(Any, lambda copy: answer), codes={"NO": "no"})
+    )
+    b = lone_copy()
+    with pytest.raises(PassError, match=r"delete rule 'one\.bad' answered") as caught:
+        delete(b.graph, delete_rules=rules)
+    assert "one-rules 1.0" == caught.value.owner
+    assert b.graph.find("mv") is not None
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("bah"), SystemExit(3), StopIteration()])
+def test_whatever_a_rule_raises_names_its_package(delete: Any, error: BaseException) -> None:
+    """Also what would end the process, or a loop."""
+
+    def rule(copy: DeleteCandidate) -> Keep | None:
+        raise error
+
+    b = lone_copy()
+    with pytest.raises(PassError, match=r"delete rule 'one\.bad' (raised|tried)") as caught:
+        delete(b.graph, delete_rules=registered(lambda rules: rules.add("bad", rule, codes=())))
+    assert "one-rules 1.0" == caught.value.owner
+    assert b.graph.find("mv") is not None
 
 
 def _raises(copy: DeleteCandidate) -> Keep | None:

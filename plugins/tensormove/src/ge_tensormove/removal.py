@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import Final
 
 from ge_core.api import GraphError, Keep, Node
@@ -56,16 +57,16 @@ def _order(
     copy: Candidate, firsts: Sequence[Node], seconds: Sequence[Node]
 ) -> tuple[Node, Node] | None:
     """Make every first node run before every second one; the pair that can't be, if any."""
-    pairs = [(one, other) for one in firsts for other in seconds if one is not other]
     order = copy.run.order
-    if len(pairs) > max(MANY_PAIRS, len(firsts) + len(seconds)):
+    pairs: Iterable[tuple[Node, Node]] = product(firsts, seconds)
+    if len(firsts) * len(seconds) > max(MANY_PAIRS, len(firsts) + len(seconds)):
         graph = copy.graph
         name = graph.fresh_name(f"{copy.copy.name}_order")
         barrier = graph.add_node("NoOp", name, control_inputs=firsts, origin=(), before=copy.copy)
         order.vouch()
-        pairs = [(barrier, other) for other in seconds]
+        pairs = ((barrier, other) for other in seconds)
     for one, other in pairs:
-        if other not in one.control_outputs and not order.add_control(one, other):
+        if one is not other and not order.add_control(one, other):
             return one, other
     return None
 
