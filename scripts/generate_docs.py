@@ -20,6 +20,7 @@ from scripts import (
     plan_picture,
     precedence_page,
     registry_pages,
+    rules_page,
     schema_page,
 )
 from scripts.kept_outputs import keep_outputs
@@ -47,6 +48,7 @@ def generated() -> dict[Path, str]:
         "case-files.md": keep_outputs(case_page.case_files(), DOCS / "case-files.md"),
         "cli.md": keep_outputs(cli_page.commands(), DOCS / "cli.md"),
         "schemas.md": schema_page.schemas(),
+        **rules_page.pages(),
         **{f"schemas/{name}": text for name, text in schema_page.schema_files().items()},
     }
     return {DOCS / name: text for name, text in pages.items()}

@@ -184,6 +184,7 @@ from ge_core.passes import (
     RemarkKind,
     Stage,
     Visibility,
+    blame_two,
 )
 from ge_core.passes.claims import Breach, Claim
 from ge_core.passes.copied import is_write_back
@@ -334,6 +335,7 @@ __all__ = [
     "ALWAYS",
     "AnalysisPass",
     "Blame",
+    "blame_two",
     "Code",
     "DeleteCandidate",
     "DeleteRule",

@@ -37,9 +37,9 @@ def _kept_reason(reasons: Mapping[str, str], outcome: Outcome) -> Iterator[Failu
 
 
 def _remarks(wanted: Mapping[str, Mapping[str, Any]], outcome: Outcome) -> Iterator[Failure]:
-    """By node, facts of its final remark: kind, code, reason, blame (names), bytes, hint."""
+    """By node, facts of its last word: kind, code, reason, blame (names), bytes, hint."""
     for name, facts in wanted.items():
-        final = outcome.remarks.final(name)
+        final = outcome.remarks.last_word(name)
         record = {} if final is None else final.to_json()
         if final is not None:
             record["blame"] = [blame.anchor or blame.node for blame in final.blame]

@@ -16,7 +16,15 @@ from ge_core.passes.options import (
     OptionValues,
 )
 from ge_core.passes.registry import PassDeclaration, PassRegistry
-from ge_core.passes.remarks import Blame, Hint, Remark, RemarkKind, Remarks, write_json_lines
+from ge_core.passes.remarks import (
+    Blame,
+    Hint,
+    Remark,
+    RemarkKind,
+    Remarks,
+    blame_two,
+    write_json_lines,
+)
 from ge_core.passes.stages import PLACES, Place, Stage
 from ge_core.passes.visibility import EntryPoint, Visibility
 
@@ -55,6 +63,7 @@ __all__ = [
     "OptionValues",
     # remarks
     "Blame",
+    "blame_two",
     "Hint",
     "Remark",
     "RemarkKind",

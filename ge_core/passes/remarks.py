@@ -97,6 +97,25 @@ class Blame:
         return cls(what.node.name, repr(what))
 
 
+def blame_two(copy: Node, blame: Any = None) -> list[Blame]:
+    """Whom a remark on a copy blames: those given and, below two nodes, what it stands between.
+
+    Args:
+        copy: its feeds and first readers are added, as far as two nodes need it.
+        blame: as a pass gives it; the copy itself is no news, and left out.
+    """
+    given = () if blame is None else blame if isinstance(blame, (list, tuple)) else (blame,)
+    blames = [found for one in given if (found := Blame.of(one)) != Blame(copy.name)]
+    nodes = {found.node for found in blames}
+    feeds = (anchor.source for anchor in copy.inputs)
+    readers = (reader for output in copy.outputs for reader in output.readers[:1])
+    for anchor in (*feeds, *readers):
+        if len(nodes) < 2 and anchor is not None and anchor.node.name not in nodes:
+            nodes.add(anchor.node.name)
+            blames.append(Blame.of(anchor))
+    return blames
+
+
 @dataclass(frozen=True, slots=True)
 class Remark:
     """One thing said about one node.
@@ -198,6 +217,11 @@ class Remarks:
     def final(self, node: str) -> Remark | None:
         """The final remark on a node, or None while nobody decided."""
         return self._final.get(node)
+
+    def last_word(self, node: str) -> Remark | None:
+        """The final remark or, where nobody decided, what was said last; None for nothing."""
+        said = self.of(node)
+        return self.final(node) or (said[-1] if said else None)
 
     def of(self, node: str) -> list[Remark]:
         """Everything said about a node, in order."""

@@ -107,7 +107,7 @@ def test_codes_of_the_pass_are_near_before_others(run: Run) -> None:
         ({"who": 1, "hint": 3}, "hint=3 is no sentence and no {'set': ...}, {'edge': ...}"),
         ({"who": 1, "hint": {}}, "hint={} is no sentence and no {'set': ...}, {'edge': ...}"),
         ({"who": 1, "hint": {"set": 3}}, "a hint's words are a text, not 3"),
-        ({"who": 1, "hint": {"sett": "a=b"}}, "a hint is one of 'set', 'edge', 'cut', 'unmark', 'text', not"),
+        ({"who": 1, "hint": {"sett": "a=b"}}, "a hint is one of 'set', 'edge', 'cut',"),
     ],
 )
 def test_a_malformed_remark_is_an_error_at_once(run: Run, about: dict[str, Any], says: str) -> None:

@@ -13,8 +13,7 @@ from ge_core.session.kernel import default_kernel
 from ge_core.testing.rule_examples import examples_in, failures_of, hint_failures, remark_of
 from ge_tensormove.codes import CODES
 
-EXAMPLES = examples_in(Path(__file__).parents[1] / "examples")
-ONES = [e for e in EXAMPLES if e.pipeline == ("TensorMoveDeletePass",)]
+EXAMPLES = examples_in(Path(__file__).parents[1] / "examples" / "TensorMoveDeletePass")
 
 
 def plain() -> Graph:
@@ -25,7 +24,7 @@ def plain() -> Graph:
     return b.graph
 
 
-@pytest.mark.parametrize("example", ONES, ids=lambda example: example.id)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.id)
 def test_an_example_ends_with_its_remark(example: Case) -> None:
     """Code, words, whom it blames, bytes and hint are those that the file shows."""
     assert [] == failures_of(example, default_kernel())
@@ -36,7 +35,7 @@ def test_an_example_ends_with_its_remark(example: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    "example", [e for e in ONES if remark_of(e)[1]["hint"]], ids=lambda example: example.id
+    "example", [e for e in EXAMPLES if remark_of(e)[1]["hint"]], ids=lambda example: example.id
 )
 def test_following_a_hint_lets_the_copy_go(example: Case) -> None:
     """Set what it says to set, add or cut the edge, take off the mark."""
@@ -78,7 +77,7 @@ def test_a_graph_that_refuses_the_edit(delete: Any, monkeypatch: Any) -> None:
 
 def test_every_code_is_tripped() -> None:
     """By one example each, or by what stands above."""
-    assert sorted(CODES) == sorted([*(e.id for e in ONES), *SPECIAL, "REMOVAL_FAILED"])
+    assert sorted(CODES) == sorted([*(e.id for e in EXAMPLES), *SPECIAL, "REMOVAL_FAILED"])
 
 
 @pytest.mark.parametrize("code", CODES)

@@ -5,8 +5,8 @@ from typing import Any
 from ge_core.api import hookimpl
 from ge_memconflict.anchor_types import register_anchor_types
 from ge_memconflict.checkers import register_checkers
-from ge_memconflict.layout import register_layout_passes
 from ge_memconflict.companions import register_companions
+from ge_memconflict.layout import register_layout_passes
 from ge_memconflict.readwrite import register_passes as register_read_write_passes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ge_core.api import Clash, Node, PassContext, Unruled
+from ge_core.api import Clash, Node, PassContext, Unruled, blame_two
 from ge_memconflict.layout.arms import Reason
 from ge_memconflict.layout.codes import CODES, HINTS
 
@@ -26,7 +26,7 @@ def say_clash(ctx: PassContext, copy: Node, clash: Clash) -> None:
     ctx.missed(
         copy,
         code,
-        blame=[clash.first, clash.second],
+        blame=blame_two(copy, [clash.first, clash.second]),
         bytes=_bytes(copy),
         hint=_hint(ctx, code),
         **fields,
@@ -39,7 +39,7 @@ def say_reason(ctx: PassContext, copy: Node, reason: Reason, ports: int) -> None
     ctx.missed(
         copy,
         reason.code,
-        blame=[reason.result, reason.other],
+        blame=blame_two(copy, [reason.result, reason.other]),
         bytes=_bytes(copy),
         hint=_hint(ctx, reason.code),
         first=str(reason.result),

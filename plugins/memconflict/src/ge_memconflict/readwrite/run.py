@@ -19,6 +19,7 @@ from ge_core.api import (
     OutputKind,
     PassContext,
     Scheme,
+    blame_two,
     is_subgraph_data,
 )
 from ge_memconflict.identities import RESERVED
@@ -188,7 +189,7 @@ class Run:
         self.ctx.missed(
             node,
             why.code,
-            blame=list(why.blame),
+            blame=blame_two(node, list(why.blame)),
             bytes=copied(node),
             hint=why.hint,
             **why.fields,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ge_core.api import Graph, GraphPass, Keep, Node, PassContext
+from ge_core.api import Graph, GraphPass, Keep, Node, PassContext, blame_two
 from ge_tensormove.coalesce.codes import CODES
 from ge_tensormove.coalesce.knowledge import Knowledge
 from ge_tensormove.coalesce.move import COPIES, Move, reserved
@@ -103,7 +103,8 @@ class _Run:
         size = node.outputs[0].desc.nbytes if node.outputs else 0
         assert node.graph is not None
         context = self._context(node.graph)
-        context.missed(node, keep.code, blame=keep.blame, bytes=size, hint=keep.hint, **keep.fields)
+        blame = blame_two(node, keep.blame)
+        context.missed(node, keep.code, blame=blame, bytes=size, hint=keep.hint, **keep.fields)
 
     def _context(self, graph: Graph) -> PassContext:
         """Remarks name the graph that a node is in, or was in."""

@@ -1,0 +1,35 @@
+"""Examples of rules: each gets the remark that it shows, and what its hint says is true."""
+
+from __future__ import annotations
+
+import pytest
+
+from ge_core.session.kernel import default_kernel
+from ge_core.testing.rule_examples import failures_of, hint_failures, remark_of
+from scripts.rule_examples import examples
+
+EXAMPLES = examples()
+HINTED = [key for key, example in EXAMPLES.items() if remark_of(example)[1]["hint"]]
+
+
+@pytest.mark.parametrize("key", EXAMPLES, ids="/".join)
+def test_an_example_gets_its_remark(key: tuple[str, str]) -> None:
+    """From its pass, with its code, blaming two nodes where there are two."""
+    example = EXAMPLES[key]
+    name, code = key
+    assert (example.id, example.pipeline[-1], remark_of(example)[1]["code"]) == (code, name, code)
+    assert [] == failures_of(example, default_kernel())
+
+
+@pytest.mark.parametrize("key", HINTED, ids="/".join)
+def test_what_a_hint_says_frees_the_copy(key: tuple[str, str]) -> None:
+    """Where it is a change that can be made; a sentence is the reader's to understand."""
+    assert hint_failures(EXAMPLES[key], default_kernel()) in (None, [])
+
+
+@pytest.mark.parametrize("key", EXAMPLES, ids="/".join)
+def test_an_example_says_what_it_protects_and_what_ge_does(key: tuple[str, str]) -> None:
+    """In a sentence each."""
+    example = EXAMPLES[key]
+    assert example.why.endswith(".")
+    assert str(example.extra.get("ge", "")).endswith(".")
