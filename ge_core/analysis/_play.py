@@ -114,7 +114,7 @@ class Play:
                 if not self._loose[side] or mine[at] is None or mine[at] is _EMPTY:
                     mine[at] = theirs[at]
             return
-        if gone:
+        if gone or self._repeats_itself(timed):
             return
         for at in spots:
             if state[1 - side][at] is not _EMPTY:
@@ -132,6 +132,13 @@ class Play:
             return
         writer = wrong.access if isinstance(wrong, TimedAccess) else None
         self.conflicts[AccessConflict(timed.access, writer, timed.side)] = None
+
+    def _repeats_itself(self, timed: TimedAccess) -> bool:
+        """Whether a write puts bytes where they are: a turn that hands a slot on as it is."""
+        source = timed.access.copies
+        if source is None or self._loose[timed.side] or self._vague:
+            return False
+        return self._spots.get(source) == (timed.side, timed.low, timed.high)
 
     def _fed_by_other(self, timed: TimedAccess) -> Anchor | None:
         """The anchor of the other memory, at the same place, whose bytes a write repeats."""

@@ -120,6 +120,7 @@ class _Compile:
         self.target = self.schedule.device
         self.env = kernel.environment(graph, self.schedule, self.target)
         self.env.kept = kept
+        self.env.extras["original"] = self.original
         self.planner = Planner(kernel, self.target, self.schedule, request)
         given = self.schedule.options.as_dict()
         check_pairs(graph, given)
@@ -298,6 +299,7 @@ class _Compile:
         graph = clone(self.original)
         env = self.kernel.environment(graph, self.schedule, self.target)
         env.kept = self.env.kept
+        env.extras["original"] = self.original
         manager = PassManager(
             replace(self.schedule, passes=tuple(ran)),
             env,

@@ -27,6 +27,7 @@ from ge_core.api import (
     is_free_split,
     listed_order,
 )
+from ge_tensormove.coalesce.before import Before
 from ge_tensormove.reuse_options import INPUTS_OPTION, PAIRS_OPTION, Declarations
 from ge_tensormove.trace_rules import is_control_flow
 
@@ -51,6 +52,7 @@ class Knowledge:
         symbols: GE's alias classes, with anchor types.
         interference: who would see another value.
         order: what edges order.
+        before: what was one memory when the compile began.
     """
 
     def __init__(self, ctx: PassContext, search_limit: int, branches: bool) -> None:
@@ -74,6 +76,7 @@ class Knowledge:
             if ctx.layout_checkers
             else None
         )
+        self.before = Before(env.extras.get("original"), self.ops)
         self.kept = env.kept
         self._branches = branches
         self._tracer = SourceTracer(self.root, self.ops, env.trace_rules, ends)

@@ -24,11 +24,17 @@ def _fixed(move: Move, known: Knowledge) -> Keep | None:
         named = {"source": constants[0].node.name, "writer": writers[0].node.name}
         return Keep("O4_CONSTANT_WRITTEN", blame=[constants[0], writers[0]], fields=named)
     fixed = [*constants, *memory.of_type(move.input, "lasting")]
-    results = memory.of_type(move.output, "results")
-    if fixed and results:
-        fields: dict[str, object] = {"source": fixed[0].node.name, "output": _index(results[0])}
-        return Keep("O4_FIXED_TO_RESULT", blame=[fixed[0], results[0]], fields=fields)
+    for source in fixed:
+        for result in _new_results(move, source, known):
+            fields: dict[str, object] = {"source": source.node.name, "output": _index(result)}
+            return Keep("O4_FIXED_TO_RESULT", blame=[source, result], fields=fields)
     return None
+
+
+def _new_results(move: Move, source: Anchor, known: Knowledge) -> list[Anchor]:
+    """The results that would lie in a source's memory, and did not when the compile began."""
+    results = known.memory.of_type(move.output, "results")
+    return [result for result in results if not known.before.same(source, result)]
 
 
 def _given(move: Move, known: Knowledge) -> Keep | None:
@@ -41,7 +47,7 @@ def _given(move: Move, known: Knowledge) -> Keep | None:
 
 def _handed_back(move: Move, source: Anchor, known: Knowledge) -> Keep | None:
     """Whether the caller would find his input in a result that he has not declared for it."""
-    results = known.memory.of_type(move.output, "results")
+    results = _new_results(move, source, known)
     if not results:
         return None
     index = _input_index(source)
@@ -67,7 +73,7 @@ def _overwritten(move: Move, source: Anchor, known: Knowledge) -> Keep | None:
         # What the graph keeps up to date itself may be updated, if it ends as it would have.
         return None
     index = _input_index(source)
-    if index is not None and _may_write(move, index, known):
+    if index is not None and known.declared.names(index):
         return None
     fields: dict[str, object] = {
         "index": source.node.name if index is None else index,
@@ -77,20 +83,12 @@ def _overwritten(move: Move, source: Anchor, known: Knowledge) -> Keep | None:
     return Keep("O4_INPUT_WRITTEN", [source, writers[0]], hint, fields)
 
 
-def _may_write(move: Move, index: int, known: Knowledge) -> bool:
-    """Whether the caller lends the input, or its memory is that of a result it is declared for."""
-    if not known.declared.undeclared_outputs(index, [-1]):
-        return True
-    results = known.memory.of_type(move.output, "results")
-    return bool(results)
-
-
 def _results(move: Move, known: Knowledge) -> Keep | None:
     """Two results are two memories, and stay that."""
     memory = known.memory
     for one in memory.of_type(move.input, "results"):
         for other in memory.of_type(move.output, "results"):
-            if _overlap(move, one, other, known):
+            if _overlap(move, one, other, known) and not known.before.same(one, other):
                 fields = {"one": _index(one), "other": _index(other)}
                 return Keep("O4_TWO_RESULTS", blame=[one, other], fields=fields)
     return None

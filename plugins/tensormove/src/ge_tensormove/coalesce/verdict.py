@@ -39,7 +39,15 @@ def listed_verdict(move: Move, known: Knowledge) -> Joined | Keep:
         if known.ops.kind(access.node) == "move":
             fields = {"copy": access.node.name}
             return Keep("O4_COPIES_TO_ITSELF", blame=[move.node, access.node], fields=fields)
+    answer.conflicts = [c for c in answer.conflicts if not _was_so(c, known)]
     return answer
+
+
+def _was_so(conflict: AccessConflict, known: Knowledge) -> bool:
+    """Whether the node has overwritten what it reads ever since."""
+    if not conflict.at_once or conflict.writer is None:
+        return False
+    return known.before.same(conflict.reader.anchor, conflict.writer.anchor)
 
 
 def _joined(move: Move, known: Knowledge) -> Joined:
