@@ -103,11 +103,15 @@ class Effects:
 
     Args:
         ends: how the ends of subgraphs are read; by default again after every edit.
+        lasting: read the marks of a node once for all, for somebody who edits edges only.
     """
 
-    def __init__(self, ops: OpRegistry, ends: Interfaces | None = None) -> None:
+    def __init__(
+        self, ops: OpRegistry, ends: Interfaces | None = None, *, lasting: bool = False
+    ) -> None:
         self._ops = ops
         self._ends = Interfaces() if ends is None else ends
+        self._lasting: dict[Node, _Marks] | None = {} if lasting else None
         self._marks: tuple[Node, int, _Marks] | None = None
 
     # ---- inputs --------------------------------------------------------------------------------
@@ -136,14 +140,22 @@ class Effects:
 
     def _marks_of(self, node: Node) -> _Marks:
         """Scribbled and written inputs; those of the last node, which is often asked again."""
+        if self._lasting is not None:
+            known = self._lasting.get(node)
+            if known is None:
+                known = self._lasting[node] = self._read_marks(node)
+            return known
         version = -1 if node.graph is None else node.graph.version
         last = self._marks
         if last is not None and last[0] is node and last[1] == version:
             return last[2]
-        scribbled = frozenset(scribbled_inputs(node, self._ops))
-        found = (scribbled, frozenset(written_inputs(node, self._ops)))
+        found = self._read_marks(node)
         self._marks = node, version, found
         return found
+
+    def _read_marks(self, node: Node) -> _Marks:
+        scribbled = frozenset(scribbled_inputs(node, self._ops))
+        return scribbled, frozenset(written_inputs(node, self._ops))
 
     def _scribbles_first(self, anchor: InputAnchor) -> bool:
         """Whether a wrapper destroys this input whatever its subgraphs do."""

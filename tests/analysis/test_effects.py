@@ -286,3 +286,15 @@ def test_answers_are_about_the_graph_as_it_is() -> None:
     sub = graph.subgraphs["g0"]
     sub.set_attr(graph.node("g0/use"), "_input_mutable", True)
     assert SCRIBBLE == kind_of(graph, "call")
+
+
+def test_lasting_answers_are_about_the_marks_as_they_were() -> None:
+    """Marks are read once; who reads what is still as it is."""
+    build, call = wrapped({})
+    lasting = Effects(OPS, lasting=True)
+    use, graph = build.graph.node("g0/use"), build.graph.subgraphs["g0"]
+    assert READ == lasting.input_kind(use.inputs[0])
+    graph.set_attr(use, "_input_mutable", True)
+    assert READ == lasting.input_kind(use.inputs[0])
+    build.op("Add", call, call)
+    assert OutputKind.READ_ONLY == lasting.output_kind(call)

@@ -32,7 +32,7 @@ class CheckRWConflict(AnalysisPass, codes=CHECK_CODES):
         """Look at every edge below the root at once."""
         if not graph.is_root:
             return
-        effects = Effects(ctx.ops, Interfaces(lasting=True))
+        effects = Effects(ctx.ops, Interfaces(lasting=True), lasting=True)
         for output, reader, code in _wrong(graph, effects):
             fields = {"output": repr(output), "reader": repr(reader)}
             ctx.analysis(reader.node, code, blame=[output, reader], **fields)

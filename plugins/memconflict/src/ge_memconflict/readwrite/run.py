@@ -57,7 +57,7 @@ class Run:
         self.root = env.root
         self.nodes = list(env.root.all_nodes())
         self.ends = Interfaces(lasting=True)
-        self.effects = Effects(self.ops, self.ends)
+        self.effects = Effects(self.ops, self.ends, lasting=True)
         self._limit = search_limit * len(self.nodes)
         self.insertions = self.removals = 0
         self._inner_kinds: dict[tuple[Any, ...], InputKind] = {}
