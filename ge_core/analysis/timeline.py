@@ -74,6 +74,14 @@ class Timeline:
         if journal.active:
             journal.record(lambda: self.move(graph, first, before))
 
+    def replace(self, old: Node, new: Node) -> None:
+        """A node that has been put in the place of another one is listed there."""
+        assert new.graph is not None
+        order, at = self.order(new.graph), self.place(old)
+        order[at] = new
+        self._places[new] = at
+        self.version += 1
+
     # ---- keys ----------------------------------------------------------------------------------
 
     def key(self, access: Access) -> Key:

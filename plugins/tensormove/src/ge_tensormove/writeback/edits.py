@@ -25,7 +25,7 @@ def bypass(scene: Scene, node: Node, at: int) -> None:
     """Take a node out; its readers read what feeds one of its inputs."""
     assert node.graph is not None
     node.graph.bypass(node, input=at)
-    scene.bypassed(node)
+    scene.bypassed(node, at)
 
 
 def work_in_place(link: Link) -> None:
@@ -58,6 +58,7 @@ def store_ahead(scene: Scene, store: Node, copy: Link) -> None:
     for after in tuple(node.control_outputs):
         graph.add_control(ahead, after)
     graph.remove(node)
+    scene.replaced(node, ahead)
 
 
 def save(source: OutputAnchor, readers: list[InputAnchor], before: Node) -> Node:

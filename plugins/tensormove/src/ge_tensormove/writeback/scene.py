@@ -55,8 +55,22 @@ class Scene:
             if first in classes and second in classes:
                 classes.join(first, second)
 
-    def bypassed(self, node: Node) -> None:
-        """Take note that a node is gone, whose ends are one memory."""
+    def replaced(self, old: Node, new: Node) -> None:
+        """Take note that a copy has become a store of the same value, into its first input."""
+        self.known.timeline.replace(old, new)
+        self.known.order.vouch()
+        for classes in (self.known.memory, self.known.symbols):
+            for anchor in new.inputs:
+                if anchor.source is not None and anchor.source in classes:
+                    classes.join(anchor.source, anchor)
+            if new.inputs[0] in classes:
+                classes.join(new.inputs[0], new.outputs[0])
+            for gone in (old.inputs[0], old.outputs[0]):
+                classes.discard(gone)
+
+    def bypassed(self, node: Node, at: int) -> None:
+        """Take note that a node is gone, and its readers read what fed one of its inputs."""
+        self.join(node.inputs[at], node.outputs[0])
         self.known.order.vouch()
         gone: list[Anchor] = [*node.inputs, *node.outputs]
         for anchor in gone:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ge_core.api import Graph, GraphError, GraphPass, Keep, Node, PassContext, is_write_back
 from ge_tensormove.writeback.chain import Chain
 from ge_tensormove.writeback.codes import CODES
-from ge_tensormove.writeback.edits import apply
+from ge_tensormove.writeback.edits import apply, bypass
 from ge_tensormove.writeback.halves import saved_for, why_saved
 from ge_tensormove.writeback.merge import Clash, merge_all
 from ge_tensormove.writeback.scene import Scene
@@ -60,18 +60,9 @@ class _Run:
             # What has gone may have changed the order, so those that stayed are asked again.
             stayed = [store for store in waiting if not self._remove(store)]
             waiting = stayed if len(stayed) < len(waiting) else []
-        for store in list(self._kept):
-            self._remove_half(store)
+        self._remove_halves()
         for chain, clash in self._kept.values():
-            keep, size = clash.keep, chain.nbytes
-            self._in_graph(chain.store).missed(
-                chain.store,
-                keep.code,
-                blame=keep.blame,
-                bytes=size,
-                hint=keep.hint,
-                **keep.fields,
-            )
+            self._say_kept(chain.store, clash.keep, chain.nbytes)
         self._scene.known.relist()
 
     def _remove(self, store: Node) -> bool:
@@ -87,10 +78,7 @@ class _Run:
             return False
         self._kept.pop(store, None)
         self._said_gone(chain)
-        if chain.is_closed:
-            self._scene.look_again()
-        else:
-            self._begin_again()
+        self._scene.look_again()
         return True
 
     def _tried(self, chain: Chain) -> Clash | None:
@@ -106,34 +94,24 @@ class _Run:
             return Clash(_vague(chain, error.plain_message))
         return clash
 
-    def _remove_half(self, store: Node) -> None:
+    def _remove_halves(self) -> None:
         """Keep one copy, for those who are in the way, and do without the others."""
-        chain, clash = self._kept[store]
+        saved: dict[Node, tuple[Node, Chain, Clash]] = {}
         self._scene.known.relist()
-        with self._scene.known.root.transaction() as edits:
-            saved = saved_for(chain, clash, self._scene.known)
-            if saved is None:
-                return
-            self._begin_again()
-            chain = self._scene.chains.of(store)
-            again = self._tried(chain)
-            if again is not None:
-                edits.rollback()
-        self._scene.forget_listing(put_back=again is not None)
-        self._begin_again()
-        if again is not None:
+        for store, (chain, clash) in self._kept.items():
+            node = saved_for(chain, clash, self._scene.known)
+            if node is not None:
+                saved[store] = node, chain, clash
+        if not saved:
             return
-        del self._kept[store]
-        self._said_gone(chain)
-        keep = why_saved(chain, clash)
-        self._in_graph(saved).missed(
-            saved, keep.code, blame=keep.blame, bytes=chain.nbytes, **keep.fields
-        )
-
-    def _begin_again(self) -> None:
-        """Read the graph anew: it has nodes that weren't there."""
-        self._scene.known.relist()
+        # Who reads the copies reads what it read before: only the graph is another one.
         self._scene = Scene(self._ctx, self._limit)
+        for store, (node, chain, clash) in saved.items():
+            if self._remove(store):
+                self._say_kept(node, why_saved(chain, clash), chain.nbytes)
+            else:
+                self._kept[store] = chain, clash
+                bypass(self._scene, node, 0)
 
     # ---- remarks -------------------------------------------------------------------------------
 
@@ -147,6 +125,11 @@ class _Run:
             self._in_graph(link.node).applied(link.node, code, bytes=saved, memory=memory)
         store = chain.store
         self._in_graph(store).applied(store, "WRITE_BACK_GONE", bytes=chain.nbytes, memory=memory)
+
+    def _say_kept(self, node: Node, keep: Keep, size: int | None) -> None:
+        self._in_graph(node).missed(
+            node, keep.code, blame=keep.blame, bytes=size, hint=keep.hint, **keep.fields
+        )
 
     def _in_graph(self, node: Node) -> PassContext:
         """Remarks name the graph that a node is in; the root for one that is gone."""
