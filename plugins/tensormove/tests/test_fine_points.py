@@ -115,3 +115,16 @@ def test_an_empty_name_is_nobodys_memory(delete: Any) -> None:
         b.op("Squeeze", mv, name="v", reuse_input=0, attrs={"ref_var_src_var_name": name})
         codes.append(delete(b.graph).remarks.final("mv").code)
     assert ["REMOVED", "R3_WRITER_BEHIND_VIEW"] == codes
+
+
+def test_neighbours_are_not_made_one_memory(delete: Any) -> None:
+    """A value can't lie at two places of one row: the second copy of it stays."""
+    b = GraphBuilder()
+    act = b.op("Relu", b.data("x"), name="act")
+    both = [b.op("TensorMove", act, name=f"mv{at}") for at in range(2)]
+    row = b.node("HcomAllGather", *both, name="row", attrs={"continuous_input": True})
+    b.net_output(row.outputs[0])
+    final = delete(b.graph).remarks.final("mv1")
+    assert "R5_TWO_PLACES" == final.code
+    assert ["row@0", "row@1"] == [blamed.anchor for blamed in final.blame[:2]]
+    assert ["mv1"] == [node.name for node in b.graph.nodes_of("TensorMove")]

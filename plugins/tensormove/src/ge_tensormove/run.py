@@ -40,8 +40,9 @@ class Run:
     Attributes:
         memory: alias classes of what is one memory, with the types "writes" (an input that is
             overwritten, an output that names a variable), "results" (inputs of the root's
-            NetOutput), "pieces" (parts of task-free joins and splits), "named" (outputs that name
-            a variable) and "fixed" (outputs of constants, variables and graph inputs).
+            NetOutput), "pieces" (parts of task-free joins and splits), "rows" (inputs that must
+            lie side by side), "named" (outputs that name a variable) and "fixed" (outputs of
+            constants, variables and graph inputs).
         symbols: GE's alias classes, with anchor types.
         listing: the listed order and what rests on it.
         further_rules: what plugins contribute to the chain.
@@ -141,6 +142,8 @@ class Run:
                 found.append("writes")
             if node.op == "NetOutput" and node.graph is self.root:
                 found.append("results")
+            if node.attrs.get("continuous_input") and len(node.inputs) > 1:
+                found.append("rows")
             return found
         if _names_memory(anchor):
             found += ("writes", "named")
@@ -149,6 +152,14 @@ class Run:
         ):
             found.append("fixed")
         return found
+
+    def neighbours(self, one: Anchor, other: Anchor) -> tuple[Anchor, Anchor] | None:
+        """Two inputs of one node, one in either memory, that must lie side by side."""
+        known = {anchor.node: anchor for anchor in self.memory.of_type(one, "rows")}
+        for anchor in self.memory.of_type(other, "rows") if known else ():
+            if anchor.node in known:
+                return known[anchor.node], anchor
+        return None
 
     # ---- keeping up ----------------------------------------------------------------------------
 

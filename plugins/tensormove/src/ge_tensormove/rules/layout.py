@@ -28,6 +28,9 @@ class Layout:
         memory = run.memory
         if memory.same(before, after) and memory.distance(before, after):
             return Keep("R5_TWO_PLACES", blame=[before, after])
+        neighbours = run.neighbours(before, after)
+        if neighbours is not None:
+            return Keep("R5_TWO_PLACES", blame=list(neighbours))
         if run.symbols.same(before, after):
             return None
         clash = run.layout.first_clash(run.symbols, before, after)
