@@ -346,3 +346,14 @@ def test_a_search_that_takes_too_long_keeps_the_copy() -> None:
     b.net_output(early, store(b, copy))
     assert "REMOVED" == handled(clone(b.graph)).final("hold").code
     assert "KEPT_LIMIT" == handled(b.graph, search_limit=0).final("hold").code
+
+
+def test_neighbours_keep_their_copies() -> None:
+    """One value can't lie at two places of a row: the copy that tells them apart stays."""
+    b = GraphBuilder()
+    act = made(b)
+    row = b.node("HcomAllGather", act, hold(b, act), name="row", attrs={"continuous_input": True})
+    b.net_output(row.outputs[0])
+    remark = handled(b.graph).final("hold")
+    assert "KEPT_PIECES" == remark.code
+    assert ["row@0", "row@1"] == [blame.anchor for blame in remark.blame][:2]

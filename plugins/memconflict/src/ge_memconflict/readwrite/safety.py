@@ -28,12 +28,29 @@ def change_seen(run: Run, identity: Node, source: Memory, copy: Memory) -> Refus
         return None
     if source.in_pieces or copy.in_pieces:
         return Refusal("KEPT_PIECES", (feed, identity.outputs[0]), {"output": repr(feed)})
+    row = _in_one_row(source, copy)
+    if row:
+        return Refusal("KEPT_PIECES", row, {"output": repr(feed)})
     if copy.writes and source.owned is not None:
         return _writes("KEPT_OWNED", copy.writes[0], feed, source.owned)
     if copy.results and (source.owned is not None or source.results):
         other = source.owned or source.results[0]
         return Refusal("KEPT_RESULT", (other, copy.results[0]), {"output": repr(feed)})
     return _differs(run, identity, source, copy, repr(feed))
+
+
+def _in_one_row(source: Memory, copy: Memory) -> tuple[Anchor, ...]:
+    """Two inputs of one node, one in either memory, that must lie side by side."""
+    known = {anchor.node: anchor for anchor in _side_by_side(copy)}
+    for anchor in _side_by_side(source) if known else ():
+        if anchor.node in known:
+            return anchor, known[anchor.node]
+    return ()
+
+
+def _side_by_side(memory: Memory) -> list[Anchor]:
+    users = [*memory.reads, *memory.writes]
+    return [anchor for anchor in users if anchor.node.attrs.get("continuous_input")]
 
 
 def change_lost(run: Run, moment: Node, left: Memory, users: Memory) -> Refusal | None:
