@@ -66,7 +66,9 @@ class Run:
         self.layout = (
             None
             if not ctx.layout_checkers
-            else LayoutChecks(ctx.layout_checkers, self.root, self.ops, ctx.option)
+            else LayoutChecks(
+                ctx.layout_checkers, self.root, self.ops, ctx.option, target=ctx.target
+            )
         )
         self.further_rules = ctx.delete_rules()
         self.listing = Listing(self)

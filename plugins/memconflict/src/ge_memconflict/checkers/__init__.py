@@ -25,6 +25,7 @@ from ge_memconflict.checkers.packed import (
 )
 from ge_memconflict.checkers.refresh import (
     fixed_reader,
+    fixed_reader_and_writer,
     fixed_writer,
     user_input_and_fixed_reader,
     user_input_and_fixed_writer,
@@ -111,7 +112,7 @@ _CHECKED: Final = (
     # ops that can't be told new addresses
     *(
         (_UR_IN, other, fixed_reader, "READ_AT_A_FIXED_ADDRESS")
-        for other in (_IM, _UR_OUT, _UR_IN, _CI, _CO, _NI, _NO, _SI, _SO, *_NORMAL)
+        for other in (_IM, _UR_IN, _CI, _CO, _NI, _NO, _SI, _SO, *_NORMAL)
     ),
     *(
         (_UR_OUT, other, fixed_writer, "WRITTEN_AT_A_FIXED_ADDRESS")
@@ -132,5 +133,7 @@ def register_checkers(checkers: Any) -> None:
         checkers.always(one, other, code=code)
     for one, other, function, code in _CHECKED:
         checkers.check(one, other, function, codes=(code,))
+    either = ("READ_AT_A_FIXED_ADDRESS", "WRITTEN_AT_A_FIXED_ADDRESS")
+    checkers.check(_UR_IN, _UR_OUT, fixed_reader_and_writer, codes=either)
     for name in (types.REFERENCE_OUTPUT, *_NORMAL):
         checkers.indifferent(name)

@@ -25,6 +25,15 @@ def fixed_reader(reader: InputAnchor, other: Anchor, query: Any) -> Any:
     return query.conflict(code="READ_AT_A_FIXED_ADDRESS", isolate=late)
 
 
+def fixed_reader_and_writer(reader: InputAnchor, writer: OutputAnchor, query: Any) -> Any:
+    """Of a reader and a writer that can't follow, the reader gets the copy."""
+    return (
+        fixed_reader(reader, writer, query)
+        if is_fixed(reader, query)
+        else fixed_writer(writer, reader, query)
+    )
+
+
 def fixed_writer(writer: OutputAnchor, other: Anchor, query: Any) -> Any:
     """What an op that can't follow makes lies in memory of its own, where addresses move.
 

@@ -15,6 +15,7 @@ CODES: Final = {
     "FIXED_ADDRESS_IN_SPECIAL_MEMORY": _TOGETHER + "a constant or variable lies in no other memory",
     # packed groups, joins and splits
     "IN_TWO_PACKED_GROUPS": _TOGETHER + "one tensor lies in one packed group",
+    "TWICE_IN_ONE_GROUP": _TOGETHER + "one tensor lies at one place of a packed group",
     "GROUPS_NOT_ALIGNED": _TOGETHER + "the two packed groups are not one aligned run",
     "PIECE_OF_TWO_GROUPS": _TOGETHER + "one tensor is a piece of one packed group",
     "PIECE_OF_TWO_SPLITS": _TOGETHER + "a piece of a split is not cut again where it lies",

@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from ge_core.api import ARENA, Graph, InputAnchor, Node, OutputAnchor
+from ge_core.api import (
+    ARENA,
+    Graph,
+    InputAnchor,
+    Node,
+    OpRegistry,
+    OutputAnchor,
+    ref_of,
+    scribbled_inputs,
+    written_inputs,
+)
 from ge_memconflict.identities import NO_FOLDING, RESERVED, insert_identity
 from ge_memconflict.layout.marks import from_reader, hand_over
 
@@ -23,11 +33,25 @@ def serves_one(output: OutputAnchor) -> bool:
     return output.node.op in COPIES and len(output.readers) == 1
 
 
+def is_inserted(node: Node) -> bool:
+    """Whether a node is a copy that this pass put in, in this run or an earlier one."""
+    return node.op == "Identity" and f"_{PASS}_" in node.name and bool(node.attrs.get(RESERVED))
+
+
+def only_reads(reader: InputAnchor, ops: OpRegistry) -> bool:
+    """Whether a reader neither updates the memory nor gives it another name."""
+    node, at = reader.node, reader.index
+    if node.subgraphs or at in written_inputs(node, ops) or at in scribbled_inputs(node, ops):
+        return False
+    return all(ref_of(output, ops) != at for output in node.outputs)
+
+
 class Isolation:
     """Inserts copies, numbering them in one graph and everything below it."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, ops: OpRegistry) -> None:
         self._root = graph.root
+        self._ops = ops
         self._made: dict[Node, None] = {}
         self._places: dict[Graph, dict[Node, int]] = {}
 
@@ -49,13 +73,24 @@ class Isolation:
         return self._insert([source], [[reader]], reader)
 
     def _behind(self, output: OutputAnchor) -> Node | None:
-        readers = [reader for reader in output.readers if reader.node not in self._made]
+        readers = self._to_isolate(output)
         if not readers or not output.desc.is_static:
             return None
         if len(output.readers) == 1 and readers[0].node.op in COPIES:
             return None
         first = min(readers, key=lambda reader: (self._place(reader.node), reader.index))
         return self._insert([output], [readers], first)
+
+    def _to_isolate(self, output: OutputAnchor) -> list[InputAnchor]:
+        """The readers of an output that need the copy.
+
+        What a copy of this pass reads is isolated already; but where another reader may update the
+        memory, or hand it on to who does, all have to see it.
+        """
+        others = [reader for reader in output.readers if not is_inserted(reader.node)]
+        if all(only_reads(reader, self._ops) for reader in others):
+            return others
+        return list(output.readers)
 
     def together(self, readers: Sequence[InputAnchor]) -> Node:
         """One copy with a port for each of some inputs of one node, all of them connected."""

@@ -9,17 +9,21 @@ Where GE's runtime isn't the one to be met, what only it asks for is left out: s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ge_core.api import (
+    AliasClasses,
     Anchor,
     Clash,
     Graph,
     GraphPass,
     InputAnchor,
     LayoutChecks,
+    Node,
     PassContext,
 )
+from ge_memconflict.anchor_types import CONTINUOUS_INPUT
 from ge_memconflict.graphs import top_graphs
 from ge_memconflict.layout import demands
 from ge_memconflict.layout.codes import CODES
@@ -36,7 +40,7 @@ class MemLayoutConflictOptimizer(GraphPass, codes=CODES, counters=COUNTERS):
         """Look at every graph that is laid out as a whole."""
         if not graph.is_root or not ctx.layout_checkers:
             return
-        isolation = Isolation(graph)
+        isolation = Isolation(graph, ctx.ops)
         said: set[tuple[str, str]] = set()
         for top in list(top_graphs(graph)):
             if demands.of_ge(ctx):
@@ -61,10 +65,14 @@ def _isolate_clashes(
             if found.types not in said:
                 said.add(found.types)
                 say_unruled(ctx, found)
-    asked = [memory for memory in classes.classes() if checks.may_clash(classes, memory)]
+    asked = [
+        memory
+        for memory in classes.classes()
+        if checks.may_clash(classes, memory) or next(doubled(classes, memory), None)
+    ]
     for memory in sorted(asked, key=symbol_name):
         chosen: dict[Anchor, Clash] = {}
-        for clash in checks.clashes(classes, memory):
+        for clash in (*checks.clashes(classes, memory), *doubled(classes, memory)):
             if clash.isolate is not None and not demands.answered(clash, ctx):
                 chosen.setdefault(clash.isolate, clash)
         for anchor in sorted(chosen, key=symbol_name):
@@ -72,6 +80,23 @@ def _isolate_clashes(
             if copy is not None:
                 say_clash(ctx, copy, chosen[anchor])
     ctx.count("pairs_asked", checks.asked)
+
+
+def doubled(classes: AliasClasses, memory: Anchor) -> Iterator[Clash]:
+    """Inputs of one packed group that are one tensor: it lies at one place of the group only.
+
+    Rules aren't asked about two anchors of one node, and GE sees this only where a second group
+    reads the tensor too. The operands of a join without a task may be one: those are pieces that
+    are updated where they lie.
+    """
+    if classes.count(memory, CONTINUOUS_INPUT) < 2:
+        return
+    firsts: dict[Node, Anchor] = {}
+    kinds = (CONTINUOUS_INPUT, CONTINUOUS_INPUT)
+    for anchor in classes.of_type(memory, CONTINUOUS_INPUT):
+        first = firsts.setdefault(anchor.node, anchor)
+        if first is not anchor:
+            yield Clash(first, anchor, kinds, "TWICE_IN_ONE_GROUP", anchor, "")
 
 
 def symbol_name(anchor: Anchor) -> str:

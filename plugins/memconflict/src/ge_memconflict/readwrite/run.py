@@ -162,7 +162,9 @@ class Run:
         if not checkers or types is None:
             return None
         if self._layout is None:
-            checks = LayoutChecks(checkers, self.root, self.ops, self.ctx.option)
+            checks = LayoutChecks(
+                checkers, self.root, self.ops, self.ctx.option, target=self.ctx.target
+            )
             classes = AliasClasses(self.root, self.ops, Scheme.SYMBOLS, types.of)
             self._layout = checks, classes
         return self._layout

@@ -72,7 +72,7 @@ class Knowledge:
         self.timeline = self.interference.timeline
         self.declared = Declarations(ctx.option(PAIRS_OPTION), ctx.option(INPUTS_OPTION))
         self.layout = (
-            LayoutChecks(ctx.layout_checkers, self.root, self.ops, ctx.option)
+            LayoutChecks(ctx.layout_checkers, self.root, self.ops, ctx.option, target=ctx.target)
             if ctx.layout_checkers
             else None
         )
