@@ -173,12 +173,22 @@ class Copier:
             graph.remove_control(other, reader)
 
     def _keep_streams(self, copy: Node) -> None:
-        """Order the copy and what writes its memory on other streams as they are listed."""
+        """Order the copy and what writes its memory on other streams as they are listed.
+
+        Of each stream the last before it and the first behind it: the stream orders the others.
+        """
         graph = copy.graph
         assert graph is not None
-        places = self.memories.places
-        for writer in list(dict.fromkeys(self.memories.foreign_writers(copy))):
-            if places.before(writer, copy):
-                graph.add_control(writer, copy)
+        place, before = self.memories.places.of, self.memories.places.before
+        last: dict[int, Node] = {}
+        first: dict[int, Node] = {}
+        for writer in self.memories.foreign_writers(copy):
+            stream = writer.stream_id
+            if before(writer, copy):
+                last[stream] = max(last.get(stream, writer), writer, key=place)
             else:
-                graph.add_control(copy, writer)
+                first[stream] = min(first.get(stream, writer), writer, key=place)
+        for writer in last.values():
+            graph.add_control(writer, copy)
+        for writer in first.values():
+            graph.add_control(copy, writer)

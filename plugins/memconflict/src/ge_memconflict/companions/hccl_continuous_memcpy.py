@@ -18,7 +18,7 @@ from ge_memconflict.companions.marks import has_own_home
 
 _CONTINUOUS: Final = "continuous_input"
 _MEMORY_TYPE: Final = "_input_memory_type"
-_PEER: Final = (17, "P2P")
+_PEER: Final[tuple[int, str]] = (17, "P2P")
 """Peer memory by GE's number, and by name."""
 
 
@@ -88,5 +88,9 @@ def _copy(anchor: InputAnchor, code: str, packed: _Packed, copier: Copier) -> No
         value=value,
         other="" if other is None else other.node.name,
     )
-    if copy is not None:
-        store_back(value, anchor, f"{value.node.name}_Assign", copier)
+    if copy is None:
+        return
+    if code == "PEER_HAS_HOME" and copy.graph is not None:
+        result = copy.outputs[0]
+        copy.graph.set_desc(result, result.desc.replace(mem_type=_PEER[1]))
+    store_back(value, anchor, f"{value.node.name}_Assign", copier)

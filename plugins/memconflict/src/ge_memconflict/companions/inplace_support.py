@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ge_core.api import InputAnchor, Node, NodePass, PassContext
+from ge_core.api import Graph, GraphPass, InputAnchor, Node, PassContext
 from ge_memconflict.companions.marks import has_own_home
 
 SUPPORT: Final = "_inplace_support_input_index"
@@ -18,22 +18,22 @@ _DEVICE: Final = "DEVICE"
 
 @dataclass(frozen=True)
 class InplaceSupportCheckPass(
-    NodePass, counters={"marked": "outputs that may lie where an input lies"}
+    GraphPass, counters={"marked": "outputs that may lie where an input lies"}
 ):
     """Marks outputs that may lie where an input lies that nobody else reads."""
 
-    def visit(self, node: Node, ctx: PassContext) -> None:
-        """Mark a node's only output with the first input that is like it and its own."""
-        if len(node.outputs) != 1 or ctx.option(PLACEMENT) == _DEVICE:
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """Mark each node's only output with the first input that is like it and its own."""
+        if ctx.option(PLACEMENT) == _DEVICE:
             return
-        found = next((anchor for anchor in node.inputs if _fits(anchor, node, ctx)), None)
-        if found is None or node.outputs[0].desc.attrs.get(SUPPORT) == found.index:
-            return
-        graph, output = node.graph, node.outputs[0]
-        assert graph is not None
-        graph.set_desc(output, output.desc.with_attr(SUPPORT, found.index))
-        ctx.count("marked")
-        ctx.revisit(node)
+        for node in graph.nodes:
+            if len(node.outputs) != 1 or not node.inputs:
+                continue
+            found = next((anchor for anchor in node.inputs if _fits(anchor, node, ctx)), None)
+            output = node.outputs[0]
+            if found is not None and output.desc.attrs.get(SUPPORT) != found.index:
+                graph.set_desc(output, output.desc.with_attr(SUPPORT, found.index))
+                ctx.count("marked")
 
 
 def _fits(anchor: InputAnchor, node: Node, ctx: PassContext) -> bool:

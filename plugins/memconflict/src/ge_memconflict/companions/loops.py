@@ -92,8 +92,7 @@ def _body(loop: Node, body: Graph, out: Node, copier: Copier) -> None:
     datas = [data for data in body.nodes_of("Data") if data not in passed]
     _inputs(loop, body, datas, "LOOP_TURN_INPUTS", copier)
     feeds = [anchor.source for anchor in results if anchor.source is not None]
-    # An earlier run leaves one copy of them all.
-    if not feeds or (_is_planted(feeds[0].node) and len({f.node for f in feeds}) == 1):
+    if not feeds or _are_copies(feeds):
         return
     copier.shared(
         feeds,
@@ -137,6 +136,13 @@ def _are_copied(values: list[OutputAnchor]) -> bool:
     """Whether all who read these values are one copy that a pass put in, as an earlier run does."""
     readers = dict.fromkeys(reader.node for value in values for reader in value.readers)
     return len(readers) == 1 and all(_is_planted(node) for node in readers)
+
+
+def _are_copies(results: list[OutputAnchor]) -> bool:
+    """Whether one copy at the body's end delivers all results, as an earlier run leaves it."""
+    node = results[0].node
+    at_start = all(feed.op == "Data" for feed in node.in_nodes)
+    return _is_planted(node) and not at_start and all(each.node is node for each in results)
 
 
 def _is_planted(node: Node) -> bool:

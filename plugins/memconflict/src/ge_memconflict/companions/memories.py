@@ -154,7 +154,7 @@ class Memories:
         guarded = (_LASTING, _CONSTANT) if planted else (_LASTING, _CONSTANT, _OWNED)
         found = self._lasting(source, writers, near, copy, guarded)
         if found is None and not planted:
-            found = self._handed_out(source, given)
+            found = self._handed_out(source, given) or self._at_once(source, writers, near)
         return found or self._out_of_order(source, writers, near, copy, joining=True)
 
     def _lasting(
@@ -184,6 +184,18 @@ class Memories:
             for other in self._classes.of_type(source, kind):
                 if other is not given:
                     return Seen(results[0], other)
+        return None
+
+    def _at_once(
+        self, source: OutputAnchor, writers: list[Anchor], near: Mapping[Anchor, None]
+    ) -> Seen | None:
+        """A node that would change the memory of another of its inputs."""
+        changed = {w.node: w for w in writers if isinstance(w, InputAnchor)}
+        for of_near in (True, False) if changed else ():
+            for other in self._accesses(source, near, of_near=of_near):
+                writer = changed.get(other.node)
+                if writer is not None and (writer in near) is not of_near:
+                    return Seen(writer, other)
         return None
 
     def _out_of_order(

@@ -1,0 +1,268 @@
+"""Copies in front of stores: where they are put, for whom, and when they go again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import ge_core
+from ge_core.api import Graph, GraphBuilder, Node, OutputAnchor, PassError, Remark, clone
+
+Run = Callable[..., Any]
+ADD, DELETE = "InnerIdentityAddPass", "InnerIdentityDeletePass"
+STORE = {"reference": True}
+
+
+def feeder(node: Node, at: int = 0) -> str:
+    """The op that feeds an input."""
+    source = node.inputs[at].source
+    return "" if source is None else source.node.op
+
+
+def facts(remark: Remark) -> tuple[str, str, list[str | None], int | None]:
+    """What a remark says: kind, code, the anchors to blame, bytes."""
+    blame: list[str | None] = [one.anchor or one.node for one in remark.blame]
+    return str(remark.kind), remark.code, blame, remark.bytes
+
+
+def store(
+    build: GraphBuilder, target: OutputAnchor, value: OutputAnchor, name: str
+) -> OutputAnchor:
+    """A store in place."""
+    return build.op("Assign", target, value, name=name, attrs=STORE, reuse_input=0)
+
+
+def test_a_store_gets_a_clean_copy_and_later_readers_read_it(run: Run) -> None:
+    """Name, marks, description, remark; who reads before the store stays on the original."""
+    b = GraphBuilder()
+    x = b.data("x")
+    act = b.op("Relu", x, name="act")
+    view = b.op("Reshape", act, name="view", reuse_input=0)
+    pre = b.op("Exp", view, name="pre")
+    st = store(b, view, x, "st")
+    b.net_output(st, b.op("Exp", view, name="post"), pre)
+    env = run(b.graph, ADD)
+    copy = b.graph.node("inner_identity_0")
+    assert ((), "view:0") == (copy.origin, repr(copy.inputs[0].source))
+    marks = {"_inner_identity", "_cannot_be_deleted", "no_need_constant_folding"}
+    assert dict.fromkeys(marks, True) == dict(copy.attrs)
+    assert None is copy.outputs[0].desc.reuse_input
+    readers = [repr(reader) for reader in copy.outputs[0].readers]
+    assert ["st@0", "post@0"] == readers
+    assert "Reshape" == feeder(b.graph.node("pre"))
+    remark = env.remarks.final(copy.name)
+    assert ("missed", "INNER_IDENTITY", ["view:0", "st@0"], 64) == facts(remark)
+    assert remark.hint is not None
+
+
+def test_what_a_store_waited_for_its_copy_waits_for(run: Run) -> None:
+    """Order is kept by the copy."""
+    b = GraphBuilder()
+    x = b.data("x")
+    act = b.op("Relu", x, name="act")
+    first = b.op("Exp", x, name="first")
+    st = store(b, act, x, "st").node
+    b.graph.add_control(first.node, st)
+    b.net_output(st.outputs[0], first)
+    run(b.graph, ADD)
+    copy = b.graph.node("inner_identity_0")
+    assert ((first.node,), ()) == (tuple(copy.control_inputs), tuple(st.control_inputs))
+
+
+@pytest.mark.parametrize("how", ["behind_a_view", "graph_input", "in_a_call", "in_a_loop"])
+def test_a_copy_that_would_hide_a_store_is_not_put_in(run: Run, how: str) -> None:
+    """Somebody else is meant to see what is stored: the remark names both."""
+    b = GraphBuilder()
+    x = b.data("x")
+    act = x if how == "graph_input" else b.op("Relu", x, name="act")
+    if how in ("behind_a_view", "graph_input"):
+        view = b.op("Reshape", act, name="view", reuse_input=0)
+        st = store(b, act, x if how == "behind_a_view" else b.op("Exp", x, name="e"), "st")
+        b.net_output(st, b.op("Exp", view, name="late"))
+        expected = ["st@0", "late@0" if how == "behind_a_view" else "x:0"]
+    else:
+        body = b.subgraph("g")
+        d = body.data("g/d")
+        st = store(body, d, body.op("Exp", d, name="g/e"), "st")
+        body.net_output(body.op("Exp", st, name="g/r"))
+        call: Any = None
+        if how == "in_a_call":
+            call = b.op("PartitionedCall", act, name="call", subgraphs={"f": body})
+            b.net_output(call, b.op("Exp", act, name="late"))
+            expected = ["st@0", "late@0"]
+        else:
+            for name in ("one", "two"):
+                call = b.op("PartitionedCall", act, name=name, subgraphs={"f": body})
+            b.net_output(call)
+            expected = ["st@0", "g/d:0"]
+    before = clone(b.graph)
+    env = run(b.graph, ADD)
+    assert [] == b.graph.nodes_of("Identity")
+    (remark,) = env.remarks.of("st")
+    assert ("analysis", "COPY_WOULD_HIDE_A_STORE") == (remark.kind, remark.code)
+    assert expected == [one.anchor for one in remark.blame]
+    ge_core.compile(before, pipeline=ADD).check_proof()
+
+
+@pytest.mark.parametrize("op", ["Variable", "RefData", "ReadVariableOp"])
+def test_who_is_meant_to_change_gets_no_copy(run: Run, op: str) -> None:
+    """Through a call and a view too."""
+    b = GraphBuilder()
+    x = b.data("x")
+    w = b.op(op, *([b.op("Relu", x)] if op == "ReadVariableOp" else []), name="w")
+    inner = b.subgraph("g")
+    view = inner.op("Reshape", inner.data("g/d"), reuse_input=0)
+    inner.net_output(store(inner, view, view, "st"))
+    b.net_output(b.op("PartitionedCall", w, subgraphs={"f": inner}))
+    run(b.graph, ADD)
+    assert [] == b.graph.nodes_of("Identity") + b.graph.subgraphs["g"].nodes_of("Identity")
+
+
+def test_an_open_store_target_is_an_error(run: Run) -> None:
+    """It names node, input, and what to do."""
+    b = GraphBuilder()
+    b.graph.add_node("Assign", "st", [None, b.data("x")], [b.data("y").desc.replace(reuse_input=0)])
+    b.graph.set_attr(b.graph.node("st"), "reference", True)
+    with pytest.raises(PassError, match="node 'st'.*input 0.*not connected") as caught:
+        run(b.graph, ADD)
+    assert "connect" in str(caught.value.hint)
+
+
+def test_a_search_beyond_the_limit_leaves_the_graph_alone(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And says so, for putting in and for taking out."""
+    monkeypatch.setattr("ge_memconflict.companions.copying._STEPS_PER_NODE", 0)
+    b = GraphBuilder()
+    act = b.op("Relu", b.data("x"), name="act")
+    side = b.op("Exp", act, name="side")
+    st = store(b, act, side, "st")
+    b.net_output(st)
+    env = run(b.graph, ADD)
+    assert ["SEARCH_LIMIT"] == [remark.code for remark in env.remarks.of("st")]
+    hold = b.graph.add_node(
+        "Identity", "hold", [act], [act.desc], attrs={"_inner_identity": True}, before=st.node
+    )
+    b.graph.rewire(st.node.inputs[0], hold.outputs[0])
+    env = run(b.graph, DELETE)
+    assert "SEARCH_LIMIT" == env.remarks.final("hold").code
+
+
+# ---- taking out ----------------------------------------------------------------------------------
+
+
+def held(source: str = "Relu", *, pre: bool = False, post: bool = False) -> Graph:
+    """A store behind an inner copy, with a reader of the source, or of the copy."""
+    b = GraphBuilder()
+    x = b.data("x")
+    act = b.const("act", bytes(64), (1, 16)) if source == "Const" else b.op(source, x, name="act")
+    side = b.op("Exp", act, name="side") if pre else None
+    hold = b.op("Identity", act, name="hold", attrs={"_inner_identity": True})
+    st = store(b, hold, x, "st")
+    last = b.op("Exp", hold, name="post") if post else None
+    b.net_output(*[value for value in (st, side, last) if value is not None])
+    return b.graph
+
+
+@pytest.mark.parametrize(
+    ("graph", "code", "blame", "hint"),
+    [
+        (held(pre=True), "READER_NOT_BEFORE", ["st@0", "side@0"], "side -> st"),
+        (held(post=True), "READER_NOT_BEHIND", ["st@0", "post@0"], "st -> post"),
+        (held("Const"), "STORE_INTO_CONSTANT", ["act:0", "st@0"], None),
+    ],
+    ids=["before", "behind", "constant"],
+)
+def test_why_a_copy_stays(run: Run, graph: Graph, code: str, blame: list[str], hint: Any) -> None:
+    """Two anchors to blame, the bytes, and the edge that would free it."""
+    env = run(graph, DELETE)
+    remark = env.remarks.final("hold")
+    assert ("missed", code, blame, 64) == facts(remark)
+    assert hint == (None if remark.hint is None else remark.hint.value)
+    if hint is not None:
+        before, after = hint.split(" -> ")
+        graph.add_control(graph.node(before), graph.node(after))
+        run(graph, DELETE)
+        assert None is graph.find("hold")
+
+
+def test_a_copy_into_other_memory_stays(run: Run) -> None:
+    """It moves data."""
+    graph = held()
+    output = graph.node("hold").outputs[0]
+    graph.set_desc(output, output.desc.replace(mem_type="L1"))
+    env = run(graph, DELETE)
+    assert ("missed", "MEMORY_KIND", ["act:0", "hold:0"], 64) == facts(env.remarks.final("hold"))
+
+
+def test_no_option_makes_a_store_seen(run: Run) -> None:
+    """GE removes without looking where its order is stable; a reader behind a view keeps it."""
+    b = GraphBuilder()
+    x = b.data("x")
+    act = b.op("Relu", x, name="act")
+    view = b.op("Reshape", act, name="view", reuse_input=0)
+    hold = b.op("Identity", act, name="hold", attrs={"_inner_identity": True})
+    b.net_output(store(b, hold, x, "st"), b.op("Exp", view, name="late"))
+    env = run(b.graph, DELETE, ge__topoSortingMode="3")
+    expected = ("missed", "STORE_WOULD_BE_SEEN", ["st@0", "late@0"], 64)
+    assert expected == facts(env.remarks.final("hold"))
+
+
+def test_copies_that_came_with_the_graph_protect_the_caller(run: Run) -> None:
+    """What the caller hands in is not overwritten because a mark says who planted a copy."""
+    b = GraphBuilder()
+    x, y = b.data("x"), b.data("y")
+    hold = b.op("Identity", x, name="hold", attrs={"_inner_identity": True})
+    b.net_output(store(b, hold, y, "st"))
+    env = run(b.graph, DELETE)
+    assert "STORE_WOULD_BE_SEEN" == env.remarks.final("hold").code
+
+
+def test_putting_in_and_taking_out_is_nothing(run: Run) -> None:
+    """Where all are ordered nothing is left but the remark that it went."""
+    b = GraphBuilder()
+    x = b.data("x")
+    act = b.op("Relu", x, name="act")
+    pre = b.op("Exp", act, name="pre")
+    st = store(b, act, pre, "st")
+    b.net_output(b.op("Add", st, act, name="sum"))
+    env = run(b.graph, ADD, DELETE)
+    assert [] == b.graph.nodes_of("Identity")
+    final = env.remarks.final("inner_identity_0")
+    assert ("applied", "INNER_IDENTITY_UNNEEDED", 64) == (final.kind, final.code, final.bytes)
+    assert ["act:0", "st@0"] == [one.anchor for one in final.blame]
+
+
+def chain(count: int) -> Graph:
+    """Many stores into one value, and readers between them."""
+    b = GraphBuilder()
+    x = b.data("x")
+    act = b.op("Relu", x, name="act")
+    for at in range(count):
+        st = store(b, act, x, f"st{at}")
+        last = b.op("Exp", act, name=f"read{at}")
+    b.net_output(st, last)
+    return b.graph
+
+
+@pytest.mark.parametrize("count", [100, 400])
+def test_the_work_grows_with_the_graph(
+    run: Run, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """One value with many stores: one copy, and steps in proportion to the accesses."""
+    from ge_memconflict.companions import memories
+
+    made: list[memories.Memories] = []
+    plain = memories.Memories.__init__
+
+    def noting(self: memories.Memories, *args: Any) -> None:
+        plain(self, *args)
+        made.append(self)
+
+    monkeypatch.setattr(memories.Memories, "__init__", noting)
+    graph = chain(count)
+    run(graph, ADD)
+    assert 1 == len(graph.nodes_of("Identity"))
+    assert made[0].steps <= 20 * count
