@@ -7,7 +7,7 @@ its runs looks at the callers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
 
 from ge_core.analysis.accesses import HEAD, NODE, Access
@@ -65,22 +65,31 @@ class Timeline:
         """
         order = self.order(graph)
         before = order[first : first + len(nodes)]
+        self._put(order, first, nodes)
+        self._take_back(lambda: self._put(order, first, before))
+
+    def replace(self, old: Node, new: Node) -> None:
+        """A node that has been put in the place of another one is listed there.
+
+        Taken back with the graph's transaction.
+        """
+        assert new.graph is not None
+        order, at = self.order(new.graph), self.place(old)
+        self._put(order, at, [new])
+        self._take_back(lambda: self._places.pop(new))
+        self._take_back(lambda: self._put(order, at, [old]))
+
+    def _put(self, order: list[Node], first: int, nodes: Sequence[Node]) -> None:
         order[first : first + len(nodes)] = nodes
         for at, node in enumerate(nodes, first):
             self._places[node] = at
         self._prefixes.clear()
         self.version += 1
+
+    def _take_back(self, undo: Callable[[], object]) -> None:
         journal = self._root.journal
         if journal.active:
-            journal.record(lambda: self.move(graph, first, before))
-
-    def replace(self, old: Node, new: Node) -> None:
-        """A node that has been put in the place of another one is listed there."""
-        assert new.graph is not None
-        order, at = self.order(new.graph), self.place(old)
-        order[at] = new
-        self._places[new] = at
-        self.version += 1
+            journal.record(undo)
 
     # ---- keys ----------------------------------------------------------------------------------
 

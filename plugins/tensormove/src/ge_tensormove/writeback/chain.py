@@ -38,20 +38,30 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """What a write-back stores.
+    """What a write-back stores, or a graph output that lies where a graph input does.
 
     Attributes:
-        store: the write-back.
-        target: the memory that it writes, as the output that made it.
+        value: the input that takes what was made: of the write-back, or of the NetOutput.
+        target: the memory that it is to lie in, as the output that made it.
         links: the steps from the target's memory to what is stored; none where it lies there
             already. Where none begin at the target they begin with a copy, if there is one.
         source: the output that made the memory which the first link reads, or the value itself.
     """
 
-    store: Node
+    value: InputAnchor
     target: OutputAnchor
     links: tuple[Link, ...]
     source: OutputAnchor
+
+    @property
+    def store(self) -> Node:
+        """The write-back, or the NetOutput."""
+        return self.value.node
+
+    @property
+    def is_result(self) -> bool:
+        """Whether it ends in a graph output, so that nothing is written back."""
+        return self.store.op == "NetOutput"
 
     @property
     def is_closed(self) -> bool:
@@ -61,7 +71,7 @@ class Chain:
     @property
     def nbytes(self) -> int | None:
         """Bytes that are stored."""
-        desc = self.store.inputs[1].desc
+        desc = self.value.desc
         return None if desc is None else desc.nbytes
 
 
@@ -74,10 +84,15 @@ class Chains:
 
     def of(self, store: Node) -> Chain:
         """The chain of a write-back whose two inputs are connected."""
-        into, value = store.inputs[0].source, store.inputs[1].source
-        assert into is not None and value is not None
-        target = self._origins.of(into)
-        size = into.desc.nbytes
+        into = store.inputs[0].source
+        assert into is not None
+        return self.to(store.inputs[1], self._origins.of(into))
+
+    def to(self, end: InputAnchor, target: OutputAnchor) -> Chain:
+        """The chain that leads to a connected input, from a memory if there is such a chain."""
+        value = end.source
+        assert value is not None
+        size = value.desc.nbytes
         open_chain: Chain | None = None
         # Depth first, the first offer of every op before the others.
         stack: list[tuple[OutputAnchor, tuple[Link, ...]]] = [(value, ())]
@@ -88,7 +103,7 @@ class Chains:
             at, links = stack.pop()
             origin = self._origins.of(at)
             if origin is target:
-                return Chain(store, target, links, target)
+                return Chain(end, target, links, target)
             if origin in seen:
                 continue
             seen.add(origin)
@@ -98,8 +113,8 @@ class Chains:
                 stack.append((feed, (link, *links)))
                 if link.is_copy and open_chain is None:
                     source = self._origins.of(feed)
-                    open_chain = Chain(store, target, (link, *links), source)
-        return open_chain or Chain(store, target, (), self._origins.of(value))
+                    open_chain = Chain(end, target, (link, *links), source)
+        return open_chain or Chain(end, target, (), self._origins.of(value))
 
     def _links(self, origin: OutputAnchor, size: int | None) -> Iterator[Link]:
         """The steps that may have made an output."""

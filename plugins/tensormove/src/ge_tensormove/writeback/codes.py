@@ -8,6 +8,9 @@ CODES: Final[dict[str, str | tuple[str, str | None]]] = {
     "WRITE_BACK_GONE": "{memory} holds the value already, as it was updated where it lies",
     "WORKS_IN_PLACE": "it works on {memory} itself, so that nothing has to be written back",
     "COPY_GONE": "{memory} may be updated where it lies, as nobody needs its old value then",
+    "RETURNED_IN_PLACE": (
+        "graph output {output} is {input} again, and nobody needs its old value any more"
+    ),
     "STORED_AHEAD": "the value is stored in {memory} at once, and updated there",
     "OLD_VALUE_SAVED": (
         "{reader} needs the value that {writer} overwrites: {memory} is updated in place, "

@@ -59,7 +59,7 @@ def merge_all(scene: Scene, chain: Chain) -> Clash | None:
         if number == 0 and not chain.is_closed:
             # The copy stays, as the store that it becomes.
             into, gone = chain.store.inputs[0], []
-        if number == len(chain.links) - 1:
+        if number == len(chain.links) - 1 and not chain.is_result:
             gone.append(chain.store)
         clash = _merge(scene, chain, link, into, gone)
         if clash is not None:
@@ -90,7 +90,6 @@ def _merge(
         fields = {"why": _REFUSED[answer.refused]}
         return Clash(Keep("W_VAGUE", blame=[_feed(into), link.output], fields=fields))
     if answer.conflicts:
-        scene.remember_listing(answer.conflicts)
         brought = brought_forward(ask, answer, known)
         if brought is None or isinstance(brought, Keep):
             if _is_shared(chain.store.graph):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ge_core.api import AccessConflict, Anchor, Graph, Interference, Node, PassContext
-from ge_tensormove.coalesce.edges import between
+from ge_core.api import Anchor, Interference, Node, PassContext
 from ge_tensormove.coalesce.knowledge import Knowledge
 from ge_tensormove.writeback.chain import Chains
 from ge_tensormove.writeback.origin import Origins
@@ -22,7 +19,6 @@ class Scene:
     def __init__(self, ctx: PassContext, search_limit: int) -> None:
         self.ctx = ctx
         self.known = Knowledge(ctx, search_limit, branches=False)
-        self._listings: list[tuple[Graph, list[Node]]] = []
         self.chains = Chains(self.known.ops, Origins(self.known.ops))
 
     def look_again(self) -> None:
@@ -31,23 +27,6 @@ class Scene:
         known.interference = Interference(
             known.root, known.ops, known.memory, timeline=known.timeline
         )
-
-    def remember_listing(self, conflicts: Sequence[AccessConflict]) -> None:
-        """Keep in mind how the graphs are listed in which conflicts may be solved by order."""
-        graphs: dict[Graph, None] = {}
-        for conflict in conflicts:
-            if conflict.writer is not None:
-                pairs = between(conflict.reader, conflict.writer)
-                graphs.update({first.graph: None for first, _ in pairs if first.graph is not None})
-        timeline = self.known.timeline
-        self._listings += [(graph, list(timeline.order(graph))) for graph in graphs]
-
-    def forget_listing(self, *, put_back: bool) -> None:
-        """The nodes stay as they are listed now, or are listed again as they were."""
-        for graph, nodes in reversed(self._listings if put_back else []):
-            if nodes != self.known.timeline.order(graph):
-                self.known.timeline.move(graph, 0, nodes)
-        self._listings.clear()
 
     def join(self, first: Anchor, second: Anchor) -> None:
         """Take note that two memories are one now."""

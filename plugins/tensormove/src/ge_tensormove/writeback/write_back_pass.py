@@ -11,12 +11,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ge_core.api import Graph, GraphError, GraphPass, Keep, Node, PassContext, is_write_back
+from ge_core.api import (
+    PAIRS_OPTION,
+    Graph,
+    GraphError,
+    GraphPass,
+    Keep,
+    Node,
+    PassContext,
+    is_write_back,
+)
 from ge_tensormove.writeback.chain import Chain
 from ge_tensormove.writeback.codes import CODES
 from ge_tensormove.writeback.edits import apply, bypass
 from ge_tensormove.writeback.halves import saved_for, why_saved
 from ge_tensormove.writeback.merge import Clash, merge_all
+from ge_tensormove.writeback.returned import has_pairs, returned
 from ge_tensormove.writeback.scene import Scene
 
 _MARKS = "_cannot_be_deleted", "no_need_constant_folding"
@@ -35,7 +45,7 @@ class WriteBackRemovePass(GraphPass, codes=CODES):
         if not graph.is_root:
             return
         stores = [node for node in graph.all_nodes() if _is_candidate(node, ctx)]
-        if stores:
+        if stores or has_pairs(ctx.option(PAIRS_OPTION)):
             _Run(ctx, self.search_limit).run(stores)
 
 
@@ -63,7 +73,23 @@ class _Run:
         self._remove_halves()
         for chain, clash in self._kept.values():
             self._say_kept(chain.store, clash.keep, chain.nbytes)
+        for chain in returned(self._scene):
+            self._return(chain)
         self._scene.known.relist()
+
+    def _return(self, chain: Chain) -> None:
+        """Have those who need a graph input's old value come before it is updated in place."""
+        with self._scene.known.root.transaction() as edits:
+            clash = merge_all(self._scene, chain)
+            if clash is not None:
+                edits.rollback()
+        for link in chain.links:
+            if clash is not None:
+                self._say_kept(link.node, clash.keep, chain.nbytes)
+                continue
+            fields = {"input": chain.target.node.name, "output": chain.value.index}
+            ctx = self._in_graph(link.node)
+            ctx.applied(link.node, "RETURNED_IN_PLACE", bytes=chain.nbytes, **fields)
 
     def _remove(self, store: Node) -> bool:
         """Do without a write-back and the copies before it; False where it stays, for now."""
@@ -72,7 +98,6 @@ class _Run:
             clash = self._tried(chain)
             if clash is not None:
                 edits.rollback()
-        self._scene.forget_listing(put_back=clash is not None)
         if clash is not None:
             self._kept[store] = chain, clash
             return False
