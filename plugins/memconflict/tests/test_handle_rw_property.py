@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from ge_core.api import (
     structural_hash,
 )
 from ge_core.testing import GraphKnobs, pass_conformance, random_graph
+from ge_core.testing.random_knobs import RARE
 from ge_core.testing.strategies import graphs
 
 PASS = "HandleMemoryRWConflict"
@@ -225,3 +227,15 @@ def test_case_graphs_are_proved(path: Path) -> None:
     result = ge_core.compile(graph, level="O0", pipeline=PASS, target="ascend")
     assert result.proof is not None
     assert result.proof.ok is (path.stem not in NEVER_PROVED)
+
+
+RICH = GraphKnobs(nodes=18, moves=45, rare=tuple(RARE))
+
+
+@pytest.mark.parametrize("seed", [3001, 3005, 3023, 5012])
+@pytest.mark.parametrize("streams", [1, 2])
+def test_a_second_run_does_not_even_touch_the_graph(seed: int, streams: int) -> None:
+    """What is asked about changes nothing, though the answer be no."""
+    once = handled(random_graph(seed, replace(RICH, streams=streams)))
+    again = ge_core.compile(once, level="O0", pipeline=PASS, target="ascend", prove=False)
+    assert [False] == [run.changed for run in again.passes]

@@ -51,6 +51,8 @@ class HandleMemoryRWConflict(
         for node in run.nodes:
             if node.op in IDENTITY_LIKE and node.graph is not None and node not in kept:
                 _note(kept, node, _untouchable(run, node) or _split_or_remove(run, node))
+        # Who reads a variable itself by now may hand its memory on.
+        isolate_results(run)
         for node, why in kept.items():
             run.kept(node, why)
         ctx.count("removed", run.removals)

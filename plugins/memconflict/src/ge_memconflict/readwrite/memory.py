@@ -91,20 +91,32 @@ class Memories:
     def of(self, anchor: Anchor) -> Memory:
         """The memory that an anchor is, or reads."""
         found = self._known.get(anchor)
-        if found is not None:
-            return found
+        if found is None:
+            found = self._walked(anchor, self._neighbours(anchor))
+            self.keep(found)
+        return found
+
+    def behind(self, reader: InputAnchor) -> Memory:
+        """What an input would be the memory of, were it fed from elsewhere; nobody keeps it."""
+        return self._walked(reader, self._behind(reader))
+
+    def keep(self, memory: Memory) -> None:
+        """A memory is one of its own from now on."""
+        for member in memory.anchors:
+            self._known[member] = memory
+
+    def _walked(self, start: Anchor, first: Iterator[Anchor]) -> Memory:
         found = Memory()
-        waiting, seen = [anchor], {anchor: None}
+        seen: dict[Anchor, None] = {start: None}
+        waiting: list[tuple[Anchor, Iterator[Anchor]]] = [(start, first)]
         while waiting:
-            at = waiting.pop()
+            at, around = waiting.pop()
             self.steps += 1
             self._enter(at, found)
-            for other in self._neighbours(at):
+            for other in around:
                 if other not in seen:
                     seen[other] = None
-                    waiting.append(other)
-        for member in found.anchors:
-            self._known[member] = found
+                    waiting.append((other, self._neighbours(other)))
         return found
 
     def join(self, one: Memory, other: Memory) -> None:

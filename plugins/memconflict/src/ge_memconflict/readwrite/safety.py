@@ -8,7 +8,7 @@ after everybody who still needs the old value.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from ge_core.api import Anchor, InputAnchor, Node, OutputAnchor
 from ge_memconflict.readwrite.memory import Memory
@@ -53,13 +53,16 @@ def _side_by_side(memory: Memory) -> list[Anchor]:
     return [anchor for anchor in users if anchor.node.attrs.get("continuous_input")]
 
 
-def change_lost(run: Run, moment: Node, left: Memory, users: Memory) -> Refusal | None:
+def change_lost(
+    run: Run, moment: Node, left: Memory, users: Memory, gone: Set[int] = frozenset()
+) -> Refusal | None:
     """Why users of a copy can't have one of their own, made at a moment; None where they can.
 
     What a node destroys for its own use was never meant to be seen by anybody else.
 
     Args:
-        left: what uses the old copy, some of the users perhaps among them.
+        left: what uses the old copy, the users among them.
+        gone: anchors that do so no more, by `id`.
     """
     if not left.updates:
         return None
@@ -70,11 +73,15 @@ def change_lost(run: Run, moment: Node, left: Memory, users: Memory) -> Refusal 
     if not run.may_search():
         return _too_many(moment)
     others = Memory(
-        updates=[anchor for anchor in left.updates if id(anchor) not in own],
-        reads=[anchor for anchor in reads if id(anchor) not in own],
+        updates=[anchor for anchor in left.updates if not _in(anchor, own, gone)],
+        reads=[anchor for anchor in reads if not _in(anchor, own, gone)],
     )
     mine = Memory(updates=users.updates, reads=users.reads)
     return _differs(run, moment, others, mine, repr(moment.inputs[0].source))
+
+
+def _in(anchor: Anchor, one: Set[int], other: Set[int]) -> bool:
+    return id(anchor) in one or id(anchor) in other
 
 
 def _differs(run: Run, moment: Node, source: Memory, users: Memory, output: str) -> Refusal | None:

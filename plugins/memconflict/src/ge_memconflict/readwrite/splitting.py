@@ -6,6 +6,8 @@ one copies, where they see the same there. (GE relinks them all.)
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from ge_core.api import InputAnchor, Node, OutputAnchor
 from ge_memconflict.placing import isolate_input, serves_only
 from ge_memconflict.readwrite.memory import Memory
@@ -18,17 +20,22 @@ def split(run: Run, identity: Node) -> Refusal | None:
     port = identity.outputs[0]
     feed = identity.inputs[0].source
     assert feed is not None
-    whole = run.memories.of(port)
-    run.memories.forget(port)
     last: Refusal | None = None
-    for reader in tuple(port.readers):
-        if serves_only(reader.node) is not None:
-            continue
-        users = _cut_off(run, reader)
-        if run.input_kind(reader).writes:
-            refused = _give_its_own(run, identity, reader, whole, users)
-        else:
-            refused = _relink(run, identity, reader, whole, users)
+    writers, readers = _sorted(run, port)
+    whole = run.memories.of(port)
+    gone: set[int] = set()
+    for writer in writers:
+        users = run.memories.behind(writer)
+        refused = _give_its_own(run, identity, writer, whole, users, gone)
+        gone.update(map(id, () if refused else users.anchors))
+        last = refused or last
+    run.memories.forget(port)
+    for reader in readers:
+        users = run.memories.behind(reader)
+        if any(anchor is port for anchor in users.anchors):
+            continue  # it has the copy by another way too, inside a subgraph
+        refused = _relink(run, identity, reader, whole, users, gone)
+        gone.update(map(id, () if refused else users.anchors))
         last = refused or last
     if port.readers:
         return last
@@ -37,31 +44,28 @@ def split(run: Run, identity: Node) -> Refusal | None:
     return None
 
 
-def _cut_off(run: Run, reader: InputAnchor) -> Memory:
-    """What one reader uses the copy for; it is left unconnected."""
-    graph = reader.node.graph
-    assert graph is not None
-    graph.disconnect(reader)
-    run.times.edited()
-    return run.memories.of(reader)
-
-
-def _put_back(run: Run, port: OutputAnchor, reader: InputAnchor) -> None:
-    graph = reader.node.graph
-    assert graph is not None
-    run.memories.forget(reader)
-    graph.connect(port, reader)
-    run.times.edited()
+def _sorted(run: Run, port: OutputAnchor) -> tuple[list[InputAnchor], list[InputAnchor]]:
+    """Readers that write, and the others; those that have a copy of their own are left out."""
+    writers: list[InputAnchor] = []
+    others: list[InputAnchor] = []
+    for anchor in port.readers:
+        if serves_only(anchor.node) is None:
+            (writers if run.input_kind(anchor).writes else others).append(anchor)
+    return writers, others
 
 
 def _give_its_own(
-    run: Run, identity: Node, reader: InputAnchor, whole: Memory, users: Memory
+    run: Run,
+    identity: Node,
+    reader: InputAnchor,
+    whole: Memory,
+    users: Memory,
+    gone: Set[int],
 ) -> Refusal | None:
     """Put a copy in front of one that writes; why others would miss its update, or None."""
     port = identity.outputs[0]
     scribbles = not reader.node.subgraphs and reader in users.scribbles
-    refused = None if scribbles else change_lost(run, reader.node, whole, users)
-    _put_back(run, port, reader)
+    refused = None if scribbles else change_lost(run, reader.node, whole, users, gone)
     if refused is not None:
         return refused
     new = isolate_input(reader, run.fresh_name(port))
@@ -78,21 +82,26 @@ def _give_its_own(
 
 
 def _relink(
-    run: Run, identity: Node, reader: InputAnchor, whole: Memory, users: Memory
+    run: Run,
+    identity: Node,
+    reader: InputAnchor,
+    whole: Memory,
+    users: Memory,
+    gone: Set[int],
 ) -> Refusal | None:
     """Have one reader read what is copied; why it can't, or None where it does."""
-    graph, port, feed = identity.graph, identity.outputs[0], identity.inputs[0].source
+    graph, feed = identity.graph, identity.inputs[0].source
     assert graph is not None and feed is not None
     source = run.memories.of(feed)
     refused = (
-        change_lost(run, identity, whole, users)
+        change_lost(run, identity, whole, users, gone)
         or change_seen(run, identity, source, users)
         or waiting_first(run, identity, [reader])
     )
     if refused is not None:
-        _put_back(run, port, reader)
         return refused
-    graph.connect(feed, reader)
+    graph.rewire(reader, feed)
+    run.memories.keep(users)
     run.memories.join(source, users)
     node = reader.node
     for before in identity.control_inputs:
