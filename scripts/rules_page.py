@@ -38,11 +38,31 @@ RULES: Final = {
 }
 _KIND: Final = re.compile(r'^    \w+ = "(\w+)"\n(?:    """(.*?)""")?', re.MULTILINE | re.DOTALL)
 SURROUNDINGS: Final = "it depends on what surrounds a compile"
+BOUND: Final = "no small graph reaches the bound"
+RARE: Final = "no small graph is known that ends with it"
 UNTOLD: Final = {
-    (DELETE, "REMOVAL_FAILED"): "no graph is known that refuses the edit",
+    (DELETE, "REMOVAL_FAILED"): RARE,
     (DELETE, "RAISES_PEAK"): SURROUNDINGS,
     (DELETE, "R4_NO_CHECKER"): SURROUNDINGS,
     (DELETE, "R5_NO_CHECKERS"): SURROUNDINGS,
+    (READ_WRITE[0], "ISOLATES_BY_CHECKER"): "it takes a plugin's checker",
+    (LAYOUT, "CLASH"): "it takes a plugin's rule",
+    (LAYOUT, "USER_INPUT_WRITTEN_AT_A_FIXED_ADDRESS"): RARE,
+    ("HcclContinuousMemcpyPass", "SEARCH_LIMIT"): BOUND,
+    ("HcclMemcpyPass", "SEARCH_LIMIT"): BOUND,
+    ("HcclMemcpyPass", "COPY_WOULD_HIDE_A_STORE"): RARE,
+    ("InnerIdentityAddPass", "SEARCH_LIMIT"): BOUND,
+    ("InnerIdentityDeletePass", "SEARCH_LIMIT"): BOUND,
+    ("SubgraphPass", "SEARCH_LIMIT"): BOUND,
+    ("SubgraphPass", "COPY_WOULD_HIDE_A_STORE"): RARE,
+    (EXACT[0], "O4_REMOVAL_FAILED"): RARE,
+    (EXACT[0], "O4_RAISES_PEAK"): SURROUNDINGS,
+    (EXACT[0], "O4_NO_CHECKERS"): SURROUNDINGS,
+    (EXACT[0], "O4_COMPETES"): RARE,
+    (EXACT[0], "O4_TOO_MANY_RUNS"): "it takes calls of calls, many deep",
+    (EXACT[1], "RETURNED_IN_PLACE"): RARE,
+    (EXACT[1], "W_RAISES_PEAK"): SURROUNDINGS,
+    (EXACT[1], "W_ORDER"): RARE,
 }
 """Codes without an example, and why."""
 

@@ -7,6 +7,7 @@ import pytest
 from ge_core.session.kernel import default_kernel
 from ge_core.testing.rule_examples import failures_of, hint_failures, remark_of
 from scripts.rule_examples import examples
+from scripts.rules_page import UNTOLD, declared
 
 EXAMPLES = examples()
 HINTED = [key for key, example in EXAMPLES.items() if remark_of(example)[1]["hint"]]
@@ -33,3 +34,11 @@ def test_an_example_says_what_it_protects_and_what_ge_does(key: tuple[str, str])
     example = EXAMPLES[key]
     assert example.why.endswith(".")
     assert str(example.extra.get("ge", "")).endswith(".")
+
+
+def test_every_reason_has_an_example() -> None:
+    """Of the passes about copies; those without one say why."""
+    reasons = {(d.name, code.name) for d in declared() for code in d.codes}
+    assert set() == reasons - set(EXAMPLES) - set(UNTOLD)
+    assert set() == set(EXAMPLES) & set(UNTOLD)
+    assert set() == set(EXAMPLES) - reasons
