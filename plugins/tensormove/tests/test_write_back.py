@@ -133,3 +133,63 @@ def test_a_thousand_readers_of_the_old_value_are_ordered() -> None:
     result = compiled(b.graph)
     assert 0 == moved(result.after)
     assert 1000 == len(result.graph.node("update").control_inputs)
+
+
+# ---- graph inputs that come back ----------------------------------------------------------------
+
+PAIR = {"ge.exec.outputReuseInputMemIndexes": "0,0"}
+
+
+def returned(*, steps: int = 1, late: bool = False) -> Graph:
+    """A graph input that is updated and returned; a reader of the old value is listed last."""
+    b = GraphBuilder()
+    past = given(b, "past")
+    at = past
+    for step in range(steps):
+        at = remade(b, at, given(b, f"x{step}"), name=f"update{step}")
+    old = b.op("Add", past, b.op("Exp", at if late else past), name="old")
+    b.net_output(at, old)
+    return b.graph
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_a_declared_input_is_updated_in_place(steps: int) -> None:
+    """The reader of the old value is brought forward, and no update makes a buffer."""
+    result = compiled(returned(steps=steps), options=PAIR)
+    home = result.plan.find("past:0")
+    for step in range(steps):
+        place = result.plan.find(f"update{step}:0")
+        assert (home.pool, home.offset) == (place.pool, place.offset)
+        assert "RETURNED_IN_PLACE" == last_words(result)[f"update{step}"]
+    assert [] == differences(result)
+
+
+@pytest.mark.parametrize(
+    ("late", "options", "code"),
+    [(True, PAIR, "W_STILL_READ"), (False, {}, None)],
+    ids=["needed later", "not declared"],
+)
+def test_other_inputs_stay_as_they_were(
+    late: bool, options: dict[str, str], code: str | None
+) -> None:
+    """Who waits for the update still finds the old value; what nobody declared isn't touched."""
+    result = compiled(returned(late=late), options=options)
+    places = [result.plan.find(name) for name in ("past:0", "update0:0")]
+    assert places[0].offset != places[1].offset
+    assert code == last_words(result).get("update0")
+    assert [] == differences(result)
+
+
+def test_a_change_of_the_listing_is_taken_back() -> None:
+    """The reader was brought forward for the first update; the second one is another matter."""
+    b = GraphBuilder()
+    past = given(b, "past")
+    one = remade(b, past, given(b), name="one")
+    old = b.op("Exp", past, name="old")
+    two = remade(b, one, given(b, "y"), name="two")
+    b.net_output(two, old, b.op("Add", one, b.op("Exp", two), name="late"))
+    result = compiled(b.graph, options=PAIR)
+    assert "W_STILL_READ" == last_words(result)["one"]
+    order = [node.name for node in result.graph.nodes]
+    assert order.index("one") < order.index("old")
+    assert not result.graph.node("old").control_outputs

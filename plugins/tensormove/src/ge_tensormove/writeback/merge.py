@@ -81,7 +81,7 @@ def _merge(
 
     def ask() -> Joined:
         answer = known.interference.joined(into, link.output, gone)
-        conflicts = [c for c in answer.conflicts if not _is_the_update(c, link)]
+        conflicts = [c for c in answer.conflicts if not _is_meant(c, chain, link)]
         return Joined(conflicts, answer.idle, answer.accesses, answer.refused)
 
     answer = ask()
@@ -157,8 +157,13 @@ def _misfit(known: Knowledge, chain: Chain, link: Link, into: InputAnchor) -> Ke
 # ---- conflicts ----------------------------------------------------------------------------------
 
 
-def _is_the_update(conflict: AccessConflict, link: Link) -> bool:
-    """Whether it is the op itself, which may overwrite that input while it reads it."""
+def _is_meant(conflict: AccessConflict, chain: Chain, link: Link) -> bool:
+    """Whether it is the op itself, which may overwrite that input while it reads it.
+
+    Or the caller, who has said that the input comes back as the output.
+    """
+    if chain.is_result and conflict.reader.anchor is chain.target:
+        return True
     if not conflict.at_once or link.is_copy or conflict.writer is None:
         return False
     return conflict.reader.anchor is link.input and conflict.writer.anchor is link.output
