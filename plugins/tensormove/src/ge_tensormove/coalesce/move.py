@@ -57,7 +57,8 @@ class Move:
 def reserved(node: Node, known: Knowledge) -> Keep | None:
     """Why a copy is no question of memory; None where it is one.
 
-    Marks that passes put on copies of their own don't count: what those protect is looked at here.
+    Of copies that passes have put in neither marks nor control flow count: what those copies
+    protect is looked at here.
     """
     if node.name in known.kept:
         return Keep("O4_RAISES_PEAK", hint="--objective copies")
@@ -76,7 +77,7 @@ def reserved(node: Node, known: Knowledge) -> Keep | None:
     variable = names_memory(node.outputs[0])
     if variable is not None:
         return Keep("O4_NAMES_MEMORY", blame=[node, feed], fields={"variable": variable})
-    flow = known.control_flow(feed)
+    flow = known.control_flow(feed) if node.origin else None
     if flow is not None:
         return Keep("O4_CONTROL_FLOW", blame=[flow, node], fields={"place": flow.name})
     return None
