@@ -2,8 +2,10 @@
 
 GE's pass, on kinds that are pure functions of the graph, with two differences. What reads a value
 is relinked past an Identity only where it sees the same value there: GE looks at kinds alone, and
-miscompiles what a view or a second name hides. And Identities are put in before any is taken
-out, so that running the pass twice is running it once.
+miscompiles what a view or a second name hides. And the order of work is such that running the pass
+twice is running it once: unread Identities go first, since they make values look shared; then
+copies are put in, and only then are Identities judged, by the graph that will be left. What a pass
+has put in front of one node is not judged at all.
 """
 
 from __future__ import annotations
