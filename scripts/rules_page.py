@@ -61,7 +61,6 @@ UNTOLD: Final = {
     (EXACT[0], "O4_COMPETES"): RARE,
     (EXACT[0], "O4_TOO_MANY_RUNS"): "it takes calls of calls, many deep",
     (EXACT[1], "W_RAISES_PEAK"): SURROUNDINGS,
-    (EXACT[1], "W_ORDER"): RARE,
 }
 """Codes without an example, and why."""
 

@@ -481,3 +481,13 @@ def all_in_two_calls(b: GraphBuilder) -> None:
         v = cache(b, f"cache{layer}")
         at = b.op("PartitionedCall", v, at, name=f"call{layer}", subgraphs={"f": inner})
     b.net_output(at)
+
+
+@kept("W_ORDER")
+def memory_made_behind_the_copy(b: GraphBuilder) -> None:
+    """What is copied can't be stored at once: the memory is made of the updated value."""
+    y = b.op("Exp", given(b, "y"), name="other")
+    u = updated(b, copied(b, y), given(b))
+    made = b.op("Tanh", u, name="made")
+    stored(b, made, u)
+    b.net_output(b.op("Relu", made), b.op("Add", y, u))

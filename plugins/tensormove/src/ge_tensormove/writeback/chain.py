@@ -64,6 +64,14 @@ class Chain:
         return self.store.op == "NetOutput"
 
     @property
+    def places(self) -> Iterator[OutputAnchor]:
+        """Outputs that are the target's memory: what the write-back names, and who made it."""
+        into = self.store.inputs[0].source
+        assert into is not None
+        yield into
+        yield self.target
+
+    @property
     def is_closed(self) -> bool:
         """Whether the value was made of what the target held."""
         return self.source is self.target

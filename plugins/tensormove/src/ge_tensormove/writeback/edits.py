@@ -11,7 +11,7 @@ def apply(scene: Scene, chain: Chain) -> None:
     """Work in place where a chain's links have been merged; raises `GraphError`."""
     links = chain.links
     if not chain.is_closed:
-        store_ahead(scene, chain.store, links[0])
+        store_ahead(scene, chain, links[0])
         links = links[1:]
     for link in links:
         if link.is_copy:
@@ -37,14 +37,28 @@ def work_in_place(link: Link) -> None:
     graph.set_desc(link.output, desc)
 
 
-def store_ahead(scene: Scene, store: Node, copy: Link) -> None:
+def place_ahead(scene: Scene, chain: Chain) -> OutputAnchor | None:
+    """The target's memory, as it may be named where the first copy is made; None: not at all."""
+    copy, timeline = chain.links[0], scene.known.timeline
+    feed = copy.input.source
+    assert feed is not None
+    for place in chain.places:
+        if place.node.graph is not copy.node.graph or place.desc.dtype != feed.desc.dtype:
+            continue
+        if timeline.place(place.node) < timeline.place(copy.node):
+            return place
+    return None
+
+
+def store_ahead(scene: Scene, chain: Chain, copy: Link) -> None:
     """Have a store in the place of a copy: what was copied is put where the result belongs."""
-    node, graph = copy.node, copy.node.graph
-    assert graph is not None
+    store, node, graph = chain.store, copy.node, copy.node.graph
+    place = place_ahead(scene, chain)
+    assert graph is not None and place is not None
     ahead = graph.add_node(
         store.op,
         graph.fresh_name(f"{node.name}_{store.name}"),
-        [store.inputs[0].source, copy.input.source],
+        [place, copy.input.source],
         [copy.output.desc.replace(reuse_input=0, attrs={})],
         attrs={key: value for key, value in node.attrs.items() if key == "stream_id"},
         control_inputs=node.control_inputs,

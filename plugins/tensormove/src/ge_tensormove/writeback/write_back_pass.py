@@ -23,7 +23,7 @@ from ge_core.api import (
 )
 from ge_tensormove.writeback.chain import Chain
 from ge_tensormove.writeback.codes import CODES
-from ge_tensormove.writeback.edits import apply, bypass
+from ge_tensormove.writeback.edits import apply, bypass, place_ahead
 from ge_tensormove.writeback.halves import saved_for, why_saved
 from ge_tensormove.writeback.merge import Clash, merge_all
 from ge_tensormove.writeback.returned import has_pairs, returned
@@ -170,6 +170,10 @@ def _unfit(chain: Chain, scene: Scene) -> Keep | None:
     if not chain.is_closed and not chain.links:
         fields = {"memory": chain.target.node.name, "source": chain.source.node.name}
         return Keep("W_MADE_APART", blame=[chain.source, chain.target], fields=fields)
+    if not chain.is_closed and place_ahead(scene, chain) is None:
+        node = chain.links[0].node
+        fields = {"first": chain.target.node.name, "second": node.name}
+        return Keep("W_ORDER", blame=[chain.target, node], fields=fields)
     for node in (*(link.node for link in chain.links if link.is_copy), chain.store):
         mark = _MARKS[0] if node.attrs.get(_MARKS[0]) else _MARKS[1]
         if node.origin and (node.attrs.get(_MARKS[0]) or _MARKS[1] in node.attrs):
