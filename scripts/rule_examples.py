@@ -101,11 +101,3 @@ def _desc(output: OutputAnchor) -> str:
         found.append("{" + _attrs(desc.attrs) + "}")
     name = "" if len(output.node.outputs) == 1 or not found else f":{output.index} "
     return name + " ".join(found)
-
-
-def folder_of(pass_name: str) -> str:
-    """Where a pass's examples lie, for links from a page in docs/."""
-    for folder in FOLDERS:
-        if (folder / pass_name).is_dir():
-            return f"../{(folder / pass_name).relative_to(ROOT)}"
-    return ""

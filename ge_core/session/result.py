@@ -17,7 +17,7 @@ from ge_core.passes.timing import Timing
 from ge_core.session.copies import CopyCount
 from ge_core.session.journey import Journey, journey_of
 from ge_core.session.journey_words import lines_of
-from ge_core.session.story import tell, tell_all
+from ge_core.session.story import NO_LONGER, givers_of, tell, tell_all
 from ge_core.tasks import TaskList
 
 if TYPE_CHECKING:
@@ -124,9 +124,12 @@ class Result:
         said = self.remarks.of(node)
         if not said:
             raise self._nothing_said(node)
-        journey = self.journey(node)
-        told = tell_all(said, self.remarks.final(node))
-        return told if journey is None else "\n".join([told, *lines_of(journey)])
+        final, journey = self.remarks.final(node), self.journey(node)
+        lines = [tell_all(said, final)]
+        if final is not None and self.kernel is not None:
+            lines += givers_of(final, self.kernel.registries.codes().all())
+        lines += [NO_LONGER] if journey is None else lines_of(journey)
+        return "\n".join(lines)
 
     def journey(self, node: str) -> Journey | None:
         """What lies behind the remarks on a node; None of one that neither graph has."""

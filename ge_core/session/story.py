@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
+from ge_core.passes.codes import Code
 from ge_core.passes.remarks import Hint, Remark, RemarkKind
 
 _VERBS = {
@@ -36,6 +38,24 @@ def tell_all(said: Sequence[Remark], final: Remark | None) -> str:
         else:
             lines.append(f"{'' if remark.kind is RemarkKind.ANALYSIS else mark}{tell(remark)}")
     return "\n".join(lines)
+
+
+NO_LONGER: Final = "  neither graph has it: a pass put it in, and another took it out"
+
+
+def givers_of(remark: Remark, codes: Sequence[Code]) -> list[str]:
+    """Who stands behind a remark besides its pass: a plugin's rule, or a layout checker."""
+    lines = []
+    own = [code for code in codes if code.name == remark.code]
+    if own and all(code.giver != remark.pass_name for code in own):
+        lines.append(f"  {remark.code} comes from {own[0].giver} ({own[0].owner})")
+    said = dict.fromkeys(value for value in remark.data.values() if isinstance(value, str))
+    for name in said:
+        # A checker is known by the two types that it looks at.
+        owners = [c.owner for c in codes if c.name == name and " and " in c.giver]
+        if owners and name != remark.code:
+            lines.append(f"  {name} comes from a layout checker ({owners[0]})")
+    return lines
 
 
 def _size(count: int | None) -> str:

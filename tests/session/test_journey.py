@@ -242,6 +242,47 @@ def test_a_copy_that_a_pass_put_in_is_told_in_the_compiled_graph() -> None:
     )
 
 
+BOTH = (
+    INSERTS.replace(
+        "@hookimpl\ndef ge_register_passes",
+        '''\
+class TakesOut(GraphPass, codes=("UNNEEDED",)):
+    """Takes such copies out again."""
+    def run(self, graph, ctx):
+        for node in list(graph.nodes_of("Identity")):
+            graph.bypass(node)
+            ctx.applied(node, "UNNEEDED")
+
+@hookimpl
+def ge_register_delete_rules(rules):
+    rules.add("never", lambda copy: Keep("NEVER"), codes={"NEVER": "because"})
+
+@hookimpl
+def ge_register_passes''',
+    )
+    .replace(
+        'stage="SCHEDULE")',
+        """stage="SCHEDULE")
+    passes.add(TakesOut, levels=ALWAYS, stage="SCHEDULE", after=["Inserts"])""",
+    )
+    .replace("hookimpl", "Keep, hookimpl", 1)
+)
+
+
+@pytest.mark.usefixtures("plugin")
+def test_a_copy_that_came_and_went_is_told_by_its_remarks(tmp_path: Path) -> None:
+    """Neither graph has it; and who keeps another copy is a rule that its pass has asked."""
+    (tmp_path / "inserting.py").write_text(BOTH, encoding="utf-8")
+    b = GraphBuilder()
+    mv = b.op("TensorMove", made(b), name="mv")
+    b.net_output(b.op("Exp", mv, name="use"))
+    result = ge.compile(b.graph, prove=False)
+    assert None is result.journey("put_in")
+    last = result.explain("put_in").splitlines()[-1]
+    assert "  neither graph has it: a pass put it in, and another took it out" == last
+    assert "  mine.NEVER comes from mine.never (inserting)" in result.explain("mv").splitlines()
+
+
 def test_blamed_operands_of_a_join_come_first() -> None:
     """Of many inputs only some are followed."""
     b = GraphBuilder()
