@@ -18,6 +18,7 @@ from ge_core.memory.anchor_types import AnchorTypeRegistry
 from ge_core.memory.checkers import CheckerRegistry
 from ge_core.memory.conflict_query import Clash, LayoutChecks
 from ge_core.ops import OpRegistry
+from ge_core.targets import GENERIC, Target
 
 
 class JoinChecks:
@@ -42,13 +43,14 @@ class JoinChecks:
         root: Graph,
         ops: OpRegistry,
         option: Callable[[str], str | None],
+        target: Target = GENERIC,
     ) -> Self | None:
         """The checks of one graph, or None where no rule speaks of a plugin's type."""
         if checkers is None or types is None:
             return None
         builtin = frozenset(kind.name for kind in types if kind.owner.builtin)
         own = [kind.name for kind in types if not kind.owner.builtin]
-        checks = LayoutChecks(checkers, root, ops, option, apart_from=builtin)
+        checks = LayoutChecks(checkers, root, ops, option, apart_from=builtin, target=target)
         if not own or not checks:
             return None
         return cls(checks, AliasClasses(root, ops, Scheme.MEMORY, types.of), own)

@@ -72,7 +72,12 @@ class Planner:
         """What is to be placed."""
         registries = self.kernel.registries
         layout = JoinChecks.of(
-            registries.checkers, registries.anchor_types, graph, registries.ops, self._option
+            registries.checkers,
+            registries.anchor_types,
+            graph,
+            registries.ops,
+            self._option,
+            self.target,
         )
         return build_problem(graph, self.kernel.ops, self.target, self.options, layout=layout)
 

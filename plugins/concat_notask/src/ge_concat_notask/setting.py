@@ -94,7 +94,9 @@ def _layout(ctx: PassContext) -> JoinChecks | None:
     env = ctx.environment
 
     def make() -> JoinChecks | None:
-        return JoinChecks.of(ctx.layout_checkers, env.anchor_types, env.root, ctx.ops, ctx.option)
+        return JoinChecks.of(
+            ctx.layout_checkers, env.anchor_types, env.root, ctx.ops, ctx.option, ctx.target
+        )
 
     found: JoinChecks | None = ctx.cached(LAYOUT, make)
     return found
