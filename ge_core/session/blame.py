@@ -156,7 +156,7 @@ class _History(Instrument):
             return
         if self._secret is None and (not changed or _problem(root) is not None):
             self._secret = name
-        if changed and ctx.declaration.changes_values:
+        if changed and ctx.environment.changing is not None:
             self._parts.append(_Part(clone(root)))
             self._borders.append(name)
             self._compare(ctx, "")

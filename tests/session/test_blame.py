@@ -89,6 +89,32 @@ def test_a_pass_behind_one_that_changes_values(compiled: Compile) -> None:
     assert str(result.proof.violations[0]).endswith("since pass acme.B, from pass acme.A on")
 
 
+def test_a_pass_may_say_while_it_runs_that_it_changes_values(compiled: Compile) -> None:
+    """From there on what it does is taken for meant, and only where it says so."""
+    says = "ctx.changes_values()\n"
+    result = compiled(A=says + VALUES, B='graph.set_attr(find("e"), "f", 7)')
+    differs = "attribute f of e is 7 now, 3 as acme.A left it"
+    assert [("acme.B", differs, "acme.A", None)] == said(result)
+
+
+@pytest.mark.parametrize(
+    ("body", "fine"),
+    [
+        (f"ctx.changes_values()\n{VALUES}", True),
+        (f"{TO_LOG}\nctx.changes_values()\n{VALUES}", False),
+        (VALUES, False),
+    ],
+    ids=["said", "said too late", "unsaid"],
+)
+def test_what_is_not_said_to_change_values_must_not(
+    compiled: Compile, body: str, fine: bool
+) -> None:
+    """What a pass has done before it says so is judged like any other edit."""
+    proof = compiled(A=body).proof
+    assert proof is not None
+    assert fine is proof.ok
+
+
 def test_a_later_edit_behind_one_that_changes_values(compiled: Compile) -> None:
     """There too it is innocent."""
     touch = 'for name in ("e", "mv", "last"):\n    graph.set_attr(find(name), "_seen", 1)'
