@@ -298,6 +298,27 @@ def reader_listed_behind_the_update(b: GraphBuilder) -> None:
     b.net_output(b.op("Relu", u), old)
 
 
+@free
+def in_place_and_stored(b: GraphBuilder) -> None:
+    """The variable itself is updated, and then stored in itself."""
+    v = cache(b)
+    u = updated(b, v, given(b))
+    stored(b, v, b.op("Reshape", u, shape=SHAPE, reuse_input=0))
+    b.net_output(b.op("Relu", u))
+
+
+@free
+def read_by_many_views(b: GraphBuilder) -> None:
+    """The old value is read through views of the variable, one of them behind the update."""
+    v = cache(b)
+    flat = b.op("Reshape", v, shape=(128,), reuse_input=0, name="flat")
+    early = b.op("Exp", flat, name="early")
+    u = updated(b, copied(b, v), given(b))
+    late = b.op("Tanh", flat, name="late")
+    stored(b, v, u)
+    b.net_output(b.op("Relu", u), early, late)
+
+
 # ---- forms of which one copy stays --------------------------------------------------------------
 
 
@@ -434,6 +455,18 @@ def variable_changed_between(b: GraphBuilder) -> None:
     u = updated(b, copy, x, control=[other])
     stored(b, v, u, control=[seen])
     b.net_output(b.op("Relu", u), seen)
+
+
+@kept("W_CHANGED_BETWEEN")
+def variable_changed_by_its_name(b: GraphBuilder) -> None:
+    """The same by a node whose output says that it is the variable."""
+    v, x = cache(b), given(b)
+    copy = copied(b, v)
+    named = TensorDesc.make("float32", SHAPE, attrs={"ref_var_src_var_name": "cache"})
+    other = b.op("Exp", x, name="other", outputs=[named], control=[copy])
+    u = updated(b, copy, x, control=[other])
+    stored(b, v, u)
+    b.net_output(b.op("Relu", u), b.op("Tanh", x))
 
 
 @kept("W_MADE_APART")
