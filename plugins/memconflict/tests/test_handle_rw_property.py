@@ -239,3 +239,17 @@ def test_a_second_run_does_not_even_touch_the_graph(seed: int, streams: int) -> 
     once = handled(random_graph(seed, replace(RICH, streams=streams)))
     again = ge_core.compile(once, level="O0", pipeline=PASS, target="ascend", prove=False)
     assert [False] == [run.changed for run in again.passes]
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_what_only_the_listing_ordered_is_ordered_by_edges(many: bool) -> None:
+    """A reader that comes to stand beside a writer is made to come before it."""
+    b = GraphBuilder()
+    act = b.op("Relu", b.data("x"))
+    copy = b.op("Identity", act, name="copy")
+    early = [b.op("Exp", copy, name=f"early{at}") for at in range(1 + many)]
+    stored = b.op("Assign", act, b.data("y"), name="store", reuse_input=0)
+    b.net_output(stored, *early)
+    graph = handled(b.graph)
+    assert graph.find("copy") is None
+    assert [out.node.name for out in early] == [n.name for n in graph.node("store").control_inputs]

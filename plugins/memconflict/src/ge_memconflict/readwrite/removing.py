@@ -17,7 +17,7 @@ from ge_core.api import (
     OutputKind,
 )
 from ge_memconflict.readwrite.run import Refusal, Run
-from ge_memconflict.readwrite.safety import change_seen, waiting_first
+from ge_memconflict.readwrite.safety import change_seen, hold_order, waiting_first
 
 _MERGE: Final = "StreamMerge"
 
@@ -56,6 +56,7 @@ def remove_or_say(run: Run, identity: Node) -> Refusal | None:
     graph.bypass(identity)
     run.memories.join(source, copy)
     run.times.edited()
+    hold_order(run, reader, run.memories.of(feed))
     return None
 
 

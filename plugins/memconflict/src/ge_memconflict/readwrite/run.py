@@ -171,15 +171,14 @@ class Run:
 
     def may_search(self) -> bool:
         """Whether comparing more accesses is within the bound on work."""
-        memories, times = self._memories, self._times
-        steps = (0 if memories is None else memories.steps) + (0 if times is None else times.steps)
-        return steps <= self._limit
+        return self.steps <= self._limit
 
     @property
     def steps(self) -> int:
-        """Anchors walked over and nodes compared so far."""
+        """Anchors and edges walked over, and nodes compared, so far."""
         memories, times = self._memories, self._times
-        return (0 if memories is None else memories.steps) + (0 if times is None else times.steps)
+        walked = 0 if memories is None else memories.steps
+        return walked if times is None else walked + times.steps + times.order.steps
 
     # ---- saying --------------------------------------------------------------------------------
 

@@ -145,3 +145,17 @@ def waiting_first(run: Run, identity: Node, readers: Sequence[InputAnchor]) -> R
         return None
     fields = {"waiting": waiting[0].name, "reader": nodes[0].name}
     return Refusal("KEPT_WAITING", (waiting[0], readers[0]), fields)
+
+
+def hold_order(run: Run, reader: InputAnchor, source: Memory) -> None:
+    """Have edges say in which order a value is read and written, now that one more node uses it.
+
+    On one stream the listing alone might have said so; who looks at edges shouldn't find less
+    order than there was.
+    """
+    writes = run.input_kind(reader).writes
+    for other in (*source.writes, *(source.reads if writes else ())):
+        if not isinstance(other, InputAnchor) or other.source is not reader.source:
+            continue
+        if other.node is not reader.node and other.node.graph is reader.node.graph:
+            run.times.put_in_order(other.node, reader.node)

@@ -12,7 +12,7 @@ from ge_core.api import InputAnchor, Node, OutputAnchor
 from ge_memconflict.placing import isolate_input, serves_only
 from ge_memconflict.readwrite.memory import Memory
 from ge_memconflict.readwrite.run import Refusal, Run, copied
-from ge_memconflict.readwrite.safety import change_lost, change_seen, waiting_first
+from ge_memconflict.readwrite.safety import change_lost, change_seen, hold_order, waiting_first
 
 
 def split(run: Run, identity: Node) -> Refusal | None:
@@ -113,6 +113,7 @@ def _relink(
             if after is not feed.node:
                 graph.add_control(feed.node, after)
     run.times.edited()
+    hold_order(run, reader, run.memories.of(feed))
     return None
 
 

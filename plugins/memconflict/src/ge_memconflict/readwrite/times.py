@@ -45,6 +45,14 @@ class Times:
             return False
         return self.order.path(waiting, readers) is None
 
+    def put_in_order(self, one: Node, other: Node) -> None:
+        """Have an edge say what only the listing says of two nodes of one graph."""
+        if not self._one_stream or self._place(one) == self._place(other):
+            return
+        first, second = sorted((one, other), key=self._place)
+        if self._ops.kind(second) != "net_output" and not self.order.depends(first, second):
+            self.order.add_control(first, second)
+
     def insert_before(self, node: Node, reader: Node) -> None:
         """A new node stands directly before one that reads it."""
         self.order.vouch()
