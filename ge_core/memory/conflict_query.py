@@ -245,7 +245,9 @@ class LayoutChecks:
             )
 
         query = self._query(members, holds, (first, second))
-        for rule in self._rules:
+        here, there = classes.present(first), classes.present(second)
+        meeting = {pair_key(one, other) for one in here for other in there}
+        for rule in (rule for pair, rule in self._by_types.items() if pair in meeting):
             for left, right, ones, others in classes.meetings(first, second, (rule.types,)):
                 for one in ones:
                     for other in others:
