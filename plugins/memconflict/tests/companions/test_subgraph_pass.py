@@ -255,3 +255,25 @@ def test_two_calls_of_one_graph_share_its_copies(run: Run) -> None:
             n.name for n in b.graph.subgraphs["g"].nodes_of("Identity")
         ]
     ge_core.compile(clone(b.graph)).check_proof()
+
+
+def test_a_second_call_may_store_what_the_first_has_handed_out(run: Run) -> None:
+    """Then its result is no copy: whoever reads it at the end sees the second store."""
+    b = GraphBuilder()
+    act = b.op("Relu", b.data("x"), name="act")
+    g = b.subgraph("g")
+    d = g.data("d")
+    value = g.op("Exp", d, name="value")
+    st = g.op("Assign", d, value, name="st", attrs={"reference": True}, reuse_input=0)
+    g.net_output(st, d, name="g_out")
+    calls = [
+        b.node("PartitionedCall", act, name=name, outputs=[act.desc] * 2, subgraphs={"f": g})
+        for name in ("first", "second")
+    ]
+    b.net_output(*calls[0].outputs, *calls[1].outputs)
+    for level in ("O0", "O3", "O4"):
+        ge_core.compile(clone(b.graph), level=level).check_proof()
+    env = run(b.graph, PASS)
+    assert [] == g.graph.nodes_of("Identity")
+    (remark,) = env.remarks.of("g_out")
+    assert ["st@0", "NetOutput@1"] == [one.anchor for one in remark.blame]

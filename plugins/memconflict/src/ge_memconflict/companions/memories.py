@@ -216,18 +216,16 @@ class Memories:
                         joining and not self._surely_before(other, writer)
                     ):
                         return Seen(writer, other)
-        far_writers = [
-            w
-            for w in writers
-            if w not in near and isinstance(w, InputAnchor) and self._runs_later(w.node, place)
-        ]
-        if far_writers:
-            for other in self._accesses(source, near, of_near=True):
-                for writer in far_writers:
-                    if self._may_follow(other, writer) or (
-                        joining and not self._surely_before(other, writer)
-                    ):
-                        return Seen(writer, other)
+        far_writers = [w for w in writers if w not in near and isinstance(w, InputAnchor)]
+        later = [w for w in far_writers if self._runs_later(w.node, place)]
+        # What ran before the copy runs again behind it where the whole graph does.
+        again = far_writers if self._comes_back(source, near, place) else later
+        for other in self._accesses(source, near, of_near=True) if again else ():
+            for writer in later if other.node.graph is place.graph else again:
+                if self._may_follow(other, writer) or (
+                    joining and not self._surely_before(other, writer)
+                ):
+                    return Seen(writer, other)
         return None
 
     def _writers(self, output: OutputAnchor, kinds: tuple[str, ...]) -> list[Anchor]:
