@@ -18,14 +18,28 @@ from ge_core.testing.rule_examples import examples_in, remark_of
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 FOLDERS: Final = sorted((ROOT / "plugins").glob("*/examples"))
+TRACES: Final = "traces"
+MATRIX: Final = "matrix"
+"""Folders of examples that are named after a trace rule, or an entry of the read/write matrix."""
 _USUAL: Final = TensorDesc.make()
 
 
-@cache
 def examples() -> dict[tuple[str, str], Case]:
-    """Every example by its pass and code."""
+    """The examples of reasons, by pass and code."""
+    others = (TRACES, MATRIX)
+    return {key: example for key, example in all_examples().items() if key[0] not in others}
+
+
+@cache
+def all_examples() -> dict[tuple[str, str], Case]:
+    """Every example by its folder and name."""
     found = [example for folder in FOLDERS for example in examples_in(folder)]
     return {(example.path.parent.name, example.path.stem): example for example in found}
+
+
+def named_examples(folder: str) -> dict[str, Case]:
+    """The examples of traces or of the matrix, by name."""
+    return {name: example for (owner, name), example in all_examples().items() if owner == folder}
 
 
 def shown(example: Case, *, story: bool = False) -> str:

@@ -20,7 +20,7 @@ from ge_core.passes.registry import PassDeclaration
 from ge_tensormove.rules import CHAIN
 from scripts.markdown import anchor, code, page, table
 from scripts.registry_pages import levels, registries
-from scripts.rule_examples import examples, shown
+from scripts.rule_examples import MATRIX, TRACES, all_examples, examples, named_examples, shown
 
 DIFFERENCES: Final = Path(__file__).with_name("ge_differences.toml")
 DELETE: Final = "TensorMoveDeletePass"
@@ -166,7 +166,15 @@ def _removal() -> str:
                 for rule in registries().trace_rules
             ),
         ),
+        *_named(TRACES, "Trace: ", story=True),
     )
+
+
+def _named(folder: str, title: str, *, story: bool) -> Iterator[str]:
+    """The examples of a folder, each under its name."""
+    for name, example in named_examples(folder).items():
+        yield f"### {title}{name}"
+        yield shown(example, story=story)
 
 
 def _docs_of(rule: str) -> Iterator[str]:
@@ -196,6 +204,7 @@ def _read_write() -> str:
         table(["output", *(code(kind.value) for kind in kinds)], rows),
         _kinds("Outputs", OutputKind),
         _kinds("Inputs", InputKind),
+        *_named(MATRIX, "Entry: ", story=False),
         *_passes(READ_WRITE),
     )
 
@@ -326,9 +335,11 @@ def _first_paragraph(what: object) -> str:
 def _differences() -> str:
     known = tomllib.loads(DIFFERENCES.read_text(encoding="utf-8"))
     shows: dict[str, list[str]] = {name: [] for name in known}
-    for (owner, reason), example in examples().items():
+    for (owner, reason), example in all_examples().items():
+        title = f"Trace: {reason}" if owner == TRACES else reason
+        home = page_of(DELETE if owner == TRACES else owner)
         for name in example.extra.get("differs", ()):
-            shows[name].append(f"[{owner}: {reason}]({page_of(owner)}#{anchor(reason)})")
+            shows[name].append(f"[{owner}: {reason}]({home}#{anchor(title)})")
     parts = []
     for name, entry in known.items():
         seen = ", ".join(shows[name])
