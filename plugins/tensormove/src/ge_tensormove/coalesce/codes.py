@@ -44,7 +44,6 @@ CODES: Final[dict[str, str]] = {
     ),
     "O4_AFTER_COPY": "{waiting} waits for the copy, and can't be made to wait for {reader}",
     "O4_COPIES_TO_ITSELF": "without it {copy} would copy a memory to itself, and must stay",
-    "O4_COMPETES": "it could go instead of {other}, which saves more or as much",
     "O4_TOO_MANY_RUNS": "calls of calls run what touches the memory too often to be looked at",
     "O4_SEARCH_LIMIT": "the searches for an order of its neighbours became too long",
 }
