@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import ge_core
-from ge_core.api import GraphBuilder, PassError, clone
+from ge_core.api import GraphBuilder, OutputAnchor, PassError, clone
 
 Run = Callable[..., Any]
 MEMCPY, CONTINUOUS = "HcclMemcpyPass", "HcclContinuousMemcpyPass"
@@ -172,7 +172,7 @@ def test_copies_on_two_streams_are_ordered_by_few_edges(run: Run, count: int) ->
     """A copy waits for who destroys its value first, and is waited for: an edge per stream."""
     b = GraphBuilder()
     act = b.op("Relu", b.data("x"), name="act", attrs={"stream_id": 0})
-    ends = []
+    ends: list[OutputAnchor] = []
     for at in range(count):
         on = {**DESTROYS, "stream_id": at % 2}
         red = b.op("HcomAllReduce", act, name=f"red{at}", attrs=on)
