@@ -146,12 +146,27 @@ def _compute(step: Step, machine: Machine) -> None:
     results = kernel(step.node, values, context)
     if len(results) < len(step.outputs):
         raise ExecutionError(f"{len(results)} results for {len(step.outputs)} outputs")
+    _update(step, values, results)
     for at in context.writes:
         port = step.inputs[at]
         if port is not None and at not in private:
             port.flush(values[at])
     _put(step, machine, values, list(results), private)
     _count(step, machine, values, results)
+
+
+def _update(step: Step, values: list[Any], results: Sequence[Any]) -> None:
+    """A result that belongs where an updated input lies goes there.
+
+    A kernel that knows nothing of working in place answers it as any other.
+    """
+    context = step.context
+    for out, at in context.aliases.items():
+        memory, result = values[at], results[out]
+        if at not in context.writes or result is memory:
+            continue
+        if isinstance(memory, np.ndarray) and isinstance(result, np.ndarray):
+            memory[...] = result.reshape(memory.shape)
 
 
 def _put(
