@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from ge_core.session.accesses import Access
 from ge_core.session.journey import Journey, Value
+
+MOST_HOPS: Final = 12
+"""Names of a value that are told."""
 
 
 def lines_of(journey: Journey) -> list[str]:
@@ -25,7 +29,13 @@ def lines_of(journey: Journey) -> list[str]:
 def _value(value: Value, journey: Journey) -> Iterator[str]:
     trail = value.trail
     yield f"  {value.input} reads"
+    left_out = len(trail.hops) - MOST_HOPS
     for at, hop in enumerate(trail.hops):
+        # A story is short: of a long way its two ends.
+        if left_out > 0 and MOST_HOPS // 2 <= at < MOST_HOPS // 2 + left_out:
+            if at == MOST_HOPS // 2:
+                yield f"     by  {left_out} more of its names"
+            continue
         by = "" if hop.rule is None else f", says the trace rule of {hop.rule}"
         yield f"    {'from' if at == 0 else ' to '} {hop.anchor} ({hop.op}): {hop.words}{by}"
     if not journey.moves and not value.others:

@@ -53,6 +53,22 @@ def test_the_way_of_a_value_is_told_hop_by_hop() -> None:
     ] == hops(told(b))
 
 
+def test_a_long_way_is_told_by_its_ends() -> None:
+    """The document has all of it."""
+    b = GraphBuilder()
+    at = made(b)
+    for number in range(20):
+        at = b.op("Reshape", at, name=f"v{number}", reuse_input=0)
+    b.net_output(b.op("Exp", b.op("TensorMove", at, name="mv"), name="use"))
+    result = ge.compile(b.graph, prove=False)
+    lines = result.explain("mv").splitlines()
+    shown = [line for line in lines if "(Reshape)" in line or "(Relu)" in line]
+    assert ("     by  9 more of its names" in lines, 12) == (True, len(shown))
+    journey = result.journey("mv")
+    assert journey is not None
+    assert 21 == len(journey.to_json()["values"][0]["path"])
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
