@@ -69,4 +69,5 @@ def test_every_reason_has_an_example() -> None:
     reasons = {(d.name, code.name) for d in declared() for code in d.codes}
     assert set() == reasons - set(EXAMPLES) - set(UNTOLD)
     assert set() == set(EXAMPLES) & set(UNTOLD)
+    assert set() == set(UNTOLD) - reasons
     assert set() == set(EXAMPLES) - reasons
