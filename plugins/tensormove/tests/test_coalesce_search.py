@@ -55,12 +55,14 @@ class Run(Simulation):
 def matters(key: tuple[tuple[str, ...], str, int], graph: Graph) -> bool:
     """Whether somebody looks at what a run has put down as read.
 
-    What a subgraph hands out matters to who reads it outside; an Assign overwrites its target
-    unread.
+    What goes into a subgraph matters to who reads it inside, what comes out to who reads it
+    outside; an Assign overwrites its target unread.
     """
     call, name, index = key
-    op = graph.node(name).op
-    return not (op == "NetOutput" and call) and not (op == "Assign" and index == 0)
+    node = graph.node(name)
+    if OPS.kind(node) in ("call", "if", "case"):
+        return index == 0 and OPS.kind(node) != "call"
+    return not (node.op == "NetOutput" and call) and not (node.op == "Assign" and index == 0)
 
 
 def is_right(original: Graph, graph: Graph, streams: int = 1, seed: int = 0) -> bool:
