@@ -67,6 +67,7 @@ class LoopRun:
         """Evaluate the loop and bind its outputs."""
         run, memory = self.reference, self.reference.memory
         carried: dict[Cell, Writer] = {}
+        kept: dict[Cell, None] = {}
         effects = len(run.effects)
         while True:
             del run.effects[effects:]
@@ -75,12 +76,21 @@ class LoopRun:
             turn: _Turn = yield self._turn(carried)
             memory.rollback()
             memory.loops.remove(active)
-            found = self._written(active)
-            if found.keys() == carried.keys():
+            written = self._written(active)
+            found = {cell: key for cell, key in written.items() if cell not in kept}
+            if found.keys() != carried.keys():
+                # Memory from outside that a turn writes is one more carried value: again with it.
+                carried = found
+                continue
+            same = [
+                c for c, key in carried.items() if turn.after[c] is self._carried_symbol(c, key)
+            ]
+            if not same:
                 break
-            # Memory from outside that a turn writes is one more carried value: once more with it.
-            carried = found
-        self._finish(env, turn, carried)
+            # What a turn leaves as it found it is what it was before the loop: again with that.
+            kept.update(dict.fromkeys(same))
+            carried = {cell: key for cell, key in carried.items() if cell not in kept}
+        self._finish(env, turn, carried, kept)
 
     def _slot_size(self, at: int) -> int | None:
         slot = self.shape.slots[at]
@@ -149,7 +159,9 @@ class LoopRun:
             found[cell] = name
         return found
 
-    def _finish(self, env: Env, turn: _Turn, carried: dict[Cell, Writer]) -> None:
+    def _finish(
+        self, env: Env, turn: _Turn, carried: dict[Cell, Writer], kept: dict[Cell, None]
+    ) -> None:
         run, node = self.reference, self.node
         nothing = self.store.unknown(f"nothing, returned to {self.frame.path(node)}", None)
         firsts = [
@@ -166,7 +178,7 @@ class LoopRun:
             stays = turn.tested[at] is self.heads[at] and nexts[at] is self.heads[at]
             label = f"{self.frame.path(node)}'s slot {at} at the end"
             finals.append(first if stays else self._symbol((base, "slot", at), label, first.length))
-        memories: list[CarriedMemory] = []
+        memories = [CarriedMemory(c.home, c.content, c.content, c.content) for c in kept]
         for number, (cell, key) in enumerate(carried.items()):
             symbol, after = self._carried_symbol(cell, key), turn.after[cell]
             final = cell.content

@@ -226,6 +226,32 @@ def test_another_node_may_write_the_variable_that_a_body_updates(found: Found) -
     assert found(kept, original=stored_back()) != []
 
 
+def written_again(*, added: bool = False) -> Graph:
+    """A body that stores in a variable what that holds already, or more, and reads it."""
+    build = GraphBuilder()
+    start = build.op("Relu", build.data("x"), name="start")
+    cond, body = build.subgraph("cond"), build.subgraph("body")
+    cond.net_output(cond.op("Less", cond.data("cond/x", index=0), name="cond/test", outputs=[BOOL]))
+    variable = body.op("Variable", name="v", shape=(1, 16))
+    value = body.data("body/x", index=0)
+    copy = body.op("TensorMove", variable, name="body/copy")
+    stored = body.op("Mul", copy, name="body/more") if added else copy
+    store = body.node("Assign", variable, stored, name="body/store", reuse_input=0)
+    body.net_output(body.op("Add", variable, value, name="body/y", control=[store]))
+    loop = build.op("While", start, name="loop", subgraphs={"cond": cond, "body": body})
+    build.net_output(build.op("Mul", loop, name="end"))
+    return build.graph
+
+
+def test_memory_that_a_turn_leaves_as_it_was_is_what_it_was(found: Found) -> None:
+    """Stored or not, what a variable holds already changes nothing, in whatever turn."""
+    for added in (False, True):
+        graph = written_again(added=added)
+        assert found(graph) == []
+        graph.subgraphs["body"].remove(graph.node("body/store"))
+        assert (found(graph, original=written_again(added=added)) == []) != added
+
+
 def test_an_outer_value_updated_in_nested_loops_is_followed(found: Found) -> None:
     """An update two loops deep is seen by both, and behind both."""
     build = GraphBuilder()
