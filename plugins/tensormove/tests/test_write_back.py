@@ -12,7 +12,20 @@ from ge_core.api import Graph, GraphBuilder
 from ge_core.session.copies import CopyCount
 from ge_core.session.execution import make_executor
 
-from .written_back import FORMS, HALF, KEPT, SIZE, Form, cache, given, graph_of, remade, stored
+from .written_back import (
+    FORMS,
+    HALF,
+    KEPT,
+    SIZE,
+    Form,
+    cache,
+    copied,
+    given,
+    graph_of,
+    remade,
+    stored,
+    updated,
+)
 
 STEPS = 2
 
@@ -193,3 +206,24 @@ def test_a_change_of_the_listing_is_taken_back() -> None:
     order = [node.name for node in result.graph.nodes]
     assert order.index("one") < order.index("old")
     assert not result.graph.node("old").control_outputs
+
+
+def test_a_copy_is_saved_only_where_that_is_enough() -> None:
+    """Of two write-backs one can go; for the other one a second reader is in the way later."""
+    b = GraphBuilder()
+    results = []
+    for name in ("one", "two"):
+        v = cache(b, name)
+        made = updated(b, copied(b, v, f"{name}_copy"), given(b, f"{name}_x"), name=f"{name}_made")
+        old = b.op("Add", v, b.op("Relu", made), name=f"{name}_old")
+        back = stored(b, v, made, name=f"{name}_back", control=[old])
+        results.append(old)
+    # The value goes on being changed, and its name from before is read behind that.
+    later = updated(b, made, given(b, "y"), name="later", control=[back])
+    results.append(b.op("Relu", made, name="seen", control=[later]))
+    b.net_output(*results)
+    result = compiled(b.graph)
+    assert result.graph.find("one_back") is None
+    assert result.graph.find("two_back") is not None
+    assert ["one_saved"] == [node.name for node in result.graph.nodes if "_saved" in node.name]
+    assert [] == differences(result)

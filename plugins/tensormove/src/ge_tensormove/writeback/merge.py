@@ -45,6 +45,11 @@ class Clash:
     readers: tuple[InputAnchor, ...] = ()
     writer: InputAnchor | None = None
 
+    @property
+    def in_the_way(self) -> tuple[InputAnchor, ...]:
+        """Whose memory would have to be another one."""
+        return self.readers if self.writer is None else (*self.readers, self.writer)
+
 
 def merge_all(scene: Scene, chain: Chain) -> Clash | None:
     """Have the outputs of all links lie in the target's memory, one after the other.

@@ -16,6 +16,7 @@ from ge_core.api import (
     Graph,
     GraphError,
     GraphPass,
+    InputAnchor,
     Keep,
     Node,
     PassContext,
@@ -23,12 +24,14 @@ from ge_core.api import (
 )
 from ge_tensormove.writeback.chain import Chain
 from ge_tensormove.writeback.codes import CODES
-from ge_tensormove.writeback.edits import apply, bypass, place_ahead
+from ge_tensormove.writeback.edits import apply, place_ahead
 from ge_tensormove.writeback.halves import saved_for, why_saved
 from ge_tensormove.writeback.merge import Clash, merge_all
 from ge_tensormove.writeback.returned import has_pairs, returned
 from ge_tensormove.writeback.scene import Scene
 
+_MOST_ROUNDS = 4
+"""So often it is tried for which write-backs one copy would be enough."""
 _MARKS = "_cannot_be_deleted", "no_need_constant_folding"
 
 
@@ -93,18 +96,24 @@ class _Run:
 
     def _remove(self, store: Node) -> bool:
         """Do without a write-back and the copies before it; False where it stays, for now."""
-        chain = self._scene.chains.of(store)
-        with self._scene.known.root.transaction() as edits:
-            clash = self._tried(chain)
-            if clash is not None:
-                edits.rollback()
+        chain, clash = self._attempt(store)
         if clash is not None:
             self._kept[store] = chain, clash
             return False
         self._kept.pop(store, None)
         self._said_gone(chain)
-        self._scene.look_again()
         return True
+
+    def _attempt(self, store: Node) -> tuple[Chain, Clash | None]:
+        """Edit the graph, or leave it as it was and answer why."""
+        chain = self._scene.chains.of(store)
+        with self._scene.known.root.transaction() as edits:
+            clash = self._tried(chain)
+            if clash is not None:
+                edits.rollback()
+        if clash is None:
+            self._scene.look_again()
+        return chain, clash
 
     def _tried(self, chain: Chain) -> Clash | None:
         """Make the edits; why not, where they are to be taken back."""
@@ -120,23 +129,53 @@ class _Run:
         return clash
 
     def _remove_halves(self) -> None:
-        """Keep one copy, for those who are in the way, and do without the others."""
-        saved: dict[Node, tuple[Node, Chain, Clash]] = {}
-        self._scene.known.relist()
-        for store, (chain, clash) in self._kept.items():
-            node = saved_for(chain, clash, self._scene.known)
-            if node is not None:
-                saved[store] = node, chain, clash
-        if not saved:
-            return
-        # Who reads the copies reads what it read before: only the graph is another one.
+        """Keep one copy, for those who are in the way, and do without the others.
+
+        For all write-backs at once, as the graph has to be read anew. Where some can't go even so,
+        all is taken back and done again without them: what one has saved others may rely on.
+        """
+        stores = list(self._kept)
+        for _ in range(_MOST_ROUNDS):
+            if not stores:
+                return
+            stores, done = self._try_halves(stores)
+            if done:
+                return
         self._scene = Scene(self._ctx, self._limit)
-        for store, (node, chain, clash) in saved.items():
-            if self._remove(store):
-                self._say_kept(node, why_saved(chain, clash), chain.nbytes)
-            else:
-                self._kept[store] = chain, clash
-                bypass(self._scene, node, 0)
+
+    def _try_halves(self, stores: Sequence[Node]) -> tuple[list[Node], bool]:
+        """The write-backs that can go, and whether that is what the graph is now."""
+        self._scene.known.relist()
+        root, known = self._scene.known.root, self._scene.known
+        gone: list[tuple[Node, Chain, Keep]] = []
+        with root.transaction() as edits:
+            saved: dict[Node, tuple[Node, Keep]] = {}
+            taken: set[InputAnchor] = set()
+            for store in stores:
+                chain, clash = self._kept[store]
+                if taken.isdisjoint(clash.in_the_way):
+                    node = saved_for(chain, clash, known)
+                    if node is not None:
+                        taken.update(clash.in_the_way)
+                        saved[store] = node, why_saved(chain, clash)
+            if not saved:
+                return [], True
+            # Who reads the copies reads what it read before: only the graph is another one.
+            self._scene = Scene(self._ctx, self._limit)
+            for store, (node, keep) in saved.items():
+                chain, left = self._attempt(store)
+                if left is None:
+                    gone.append((node, chain, keep))
+            if len(gone) < len(saved):
+                edits.rollback()
+        if len(gone) < len(saved):
+            self._scene = Scene(self._ctx, self._limit)
+            return [chain.store for _, chain, _ in gone], False
+        for node, chain, keep in gone:
+            del self._kept[chain.store]
+            self._said_gone(chain)
+            self._say_kept(node, keep, chain.nbytes)
+        return [], True
 
     # ---- remarks -------------------------------------------------------------------------------
 
