@@ -38,6 +38,9 @@ _ROWS: Final = (
     ("continuous_output", "_no_padding_continuous_output"),
 )
 """Marks on nodes whose inputs, or outputs, lie side by side."""
+_FEW: Final = 256
+_MOST_PLAYED: Final = 40
+"""Accesses that are played through, all together, per node of the graph."""
 _EXCLUSIVE: Final = frozenset({"if", "case"})
 
 
@@ -93,6 +96,14 @@ class Knowledge:
     def may_search(self) -> bool:
         """Whether another search for an order is within the bound on work."""
         return self.order.steps <= self._most_steps
+
+    def may_play(self, one: Anchor, other: Anchor) -> bool:
+        """Whether the accesses of two memories may be played through, within the bound on work.
+
+        Those of a few always may: only thousands of copies of one memory add up to too much.
+        """
+        few = self.memory.size(one) + self.memory.size(other) <= _FEW
+        return few or self.interference.steps <= _MOST_PLAYED * self._nodes
 
     def may_relist(self, count: int) -> bool:
         """Whether so many nodes may be put into another order, within the bound on work."""

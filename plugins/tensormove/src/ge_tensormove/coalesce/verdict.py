@@ -31,6 +31,8 @@ def listed_verdict(move: Move, known: Knowledge) -> Joined | Keep:
         return keep
     if _is_plain(move, known):
         return Joined()
+    if not known.may_play(move.input, move.output):
+        return Keep("O4_SEARCH_LIMIT", blame=[move.input, move.output])
     answer = _joined(move, known)
     if answer.refused is not None:
         code = "O4_TOO_MANY_RUNS" if answer.refused == "runs" else "O4_GAPS"
