@@ -13,7 +13,7 @@ from tests.end_to_end.oracle import COPIES, Oracle, size
 
 MOST = 8
 """Copies of a graph that all sets are searched of."""
-SMALL, LARGE = 240, 80
+SMALL, LARGE = 200, 60
 CAMPAIGN = 4000
 
 
