@@ -71,17 +71,17 @@ def test_what_a_store_waited_for_its_copy_waits_for(run: Run) -> None:
     assert ((first.node,), ()) == (tuple(copy.control_inputs), tuple(st.control_inputs))
 
 
-@pytest.mark.parametrize("how", ["behind_a_view", "graph_input", "in_a_call", "in_a_loop"])
+@pytest.mark.parametrize("how", ["behind_a_view", "in_a_call", "in_a_loop"])
 def test_a_copy_that_would_hide_a_store_is_not_put_in(run: Run, how: str) -> None:
     """Somebody else is meant to see what is stored: the remark names both."""
     b = GraphBuilder()
     x = b.data("x")
-    act = x if how == "graph_input" else b.op("Relu", x, name="act")
-    if how in ("behind_a_view", "graph_input"):
+    act = b.op("Relu", x, name="act")
+    if how == "behind_a_view":
         view = b.op("Reshape", act, name="view", reuse_input=0)
-        st = store(b, act, x if how == "behind_a_view" else b.op("Exp", x, name="e"), "st")
+        st = store(b, act, x, "st")
         b.net_output(st, b.op("Exp", view, name="late"))
-        expected = ["st@0", "late@0" if how == "behind_a_view" else "x:0"]
+        expected = ["st@0", "late@0"]
     else:
         body = b.subgraph("g")
         d = body.data("g/d")
@@ -103,6 +103,89 @@ def test_a_copy_that_would_hide_a_store_is_not_put_in(run: Run, how: str) -> Non
     (remark,) = env.remarks.of("st")
     assert ("analysis", "COPY_WOULD_HIDE_A_STORE") == (remark.kind, remark.code)
     assert expected == [one.anchor for one in remark.blame]
+    ge_core.compile(before, pipeline=ADD).check_proof()
+
+
+@pytest.mark.parametrize("how", ["plain", "behind_a_view", "in_a_call", "twice"])
+def test_a_copy_of_a_graph_input_hands_back_what_is_stored(run: Run, how: str) -> None:
+    """The caller finds it there, and so does who reads later; the delete pass takes all out."""
+    b = GraphBuilder()
+    x, y = b.data("x"), b.data("y")
+    early = b.op("Exp", x, name="early")
+    view = b.op("Reshape", x, name="view", reuse_input=0)
+    if how == "in_a_call":
+        body = b.subgraph("g")
+        d, e = body.data("g/d"), body.data("g/e")
+        body.net_output(body.op("Exp", store(body, d, e, "g/st"), name="g/r"))
+        st = b.op("Mul", x, y, name="st", reuse_input=0, attrs={"reference": True})
+        last = b.op("PartitionedCall", x, y, name="last", subgraphs={"f": body})
+    else:
+        target = view if how == "behind_a_view" else x
+        st = last = store(b, target, y, "st")
+        if how == "twice":
+            last = store(b, x, early, "last")
+    b.net_output(early, b.op("Exp", st, name="r"), last, b.op("Exp", view, name="late"))
+    before, again = clone(b.graph), clone(b.graph)
+    run(b.graph, ADD)
+    stores = [node for node in b.graph.nodes_of("Assign") if node.origin == ()]
+    target = "view:0" if how == "behind_a_view" else "x:0"
+    copy = b.graph.node("inner_identity_0")
+    assert b.graph.node("st").inputs[0].source is copy.outputs[0]
+    assert (2 if how in ("in_a_call", "twice") else 1) == len(stores)
+    assert {(target, "inner_identity_0:0")} == {
+        (repr(each.inputs[0].source), repr(each.inputs[1].source)) for each in stores
+    }
+    size = len(b.graph)
+    run(b.graph, ADD)
+    assert size == len(b.graph)
+    ge_core.compile(before, pipeline=ADD).check_proof()
+    result = ge_core.compile(again, level="O0")
+    result.check_proof()
+    assert ["x:0", "view:0"][how == "behind_a_view"] == repr(
+        result.graph.node("st").inputs[0].source
+    )
+    assert [] == [node for node in result.graph.nodes_of("Assign") if node.origin == ()]
+
+
+@pytest.mark.parametrize("why", ["two_targets", "a_broadcast_is_stored"])
+def test_a_graph_input_that_nothing_can_be_handed_back_to_gets_no_copy(run: Run, why: str) -> None:
+    """One node updates it twice, or another pass changes values on purpose."""
+    b = GraphBuilder()
+    x, y = b.data("x"), b.data("y")
+    if why == "two_targets":
+        two = b.graph.add_node(
+            "TwoRef",
+            "st",
+            [x, x],
+            [x.desc.replace(reuse_input=0), x.desc.replace(reuse_input=1)],
+            attrs={"reference": True, "rw": {"inputs": {"0": "write", "1": "write"}}},
+        )
+        b.net_output(two.outputs[0], two.outputs[1])
+    else:
+        w = b.op("Variable", name="w")
+        attrs = {"_input_mutable": True}
+        b.net_output(store(b, x, y, "st"), b.op("HcomBroadcast", w, name="fill", attrs=attrs))
+    env = run(b.graph, ADD)
+    assert [] == b.graph.nodes_of("Identity")
+    assert "COPY_WOULD_HIDE_A_STORE" in [remark.code for remark in env.remarks.of("st")]
+
+
+@pytest.mark.parametrize("through_a_view", [False, True])
+def test_a_constant_stays_what_it_is_for_all_but_the_store(run: Run, through_a_view: bool) -> None:
+    """Readers behind the store go on reading the constant; a second store has its own copy."""
+    b = GraphBuilder()
+    x = b.data("x")
+    value = b.const("k", bytes(64), (1, 16))
+    if through_a_view:
+        value = b.op("Reshape", value, name="view", reuse_input=0)
+    st = store(b, value, x, "st")
+    after = b.op("Add", st, value, name="after")
+    b.net_output(store(b, value, after, "last"))
+    before = clone(b.graph)
+    run(b.graph, ADD)
+    targets = [b.graph.node(name).inputs[0].source for name in ("st", "last")]
+    assert ["inner_identity_0:0", "inner_identity_1:0"] == [repr(target) for target in targets]
+    assert repr(value) == repr(b.graph.node("after").inputs[1].source)
     ge_core.compile(before, pipeline=ADD).check_proof()
 
 

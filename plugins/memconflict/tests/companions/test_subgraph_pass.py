@@ -277,3 +277,34 @@ def test_a_second_call_may_store_what_the_first_has_handed_out(run: Run) -> None
     assert [] == g.graph.nodes_of("Identity")
     (remark,) = env.remarks.of("g_out")
     assert ["st@0", "NetOutput@1"] == [one.anchor for one in remark.blame]
+
+
+def test_a_store_in_a_body_reaches_no_argument_of_the_loop(run: Run) -> None:
+    """What a loop is given is its own: a shared argument is copied, and so is the turn's value."""
+    b = GraphBuilder()
+    x = b.data("x")
+    act = b.op("Relu", x, name="act")
+    cond, body = b.subgraph("c"), b.subgraph("g")
+    cond.net_output(cond.op("Less", cond.data("c/d"), name="c/t"))
+    d = body.data("g/d")
+    st = body.op("Assign", d, d, name="st", reuse_input=0, attrs={"reference": True})
+    body.net_output(body.op("Exp", st, name="g/r"))
+    loop = b.op("While", act, name="loop", subgraphs={"cond": cond, "body": body})
+    b.net_output(loop, b.op("Exp", act, name="late"))
+    before = clone(b.graph)
+    run(b.graph, PASS)
+    sources = [b.graph.node("loop").inputs[0], body.graph.node("st").inputs[0]]
+    assert ["loop_input_0_Memcpy:0", "g_input_Memcpy:0"] == [repr(at.source) for at in sources]
+    ge_core.compile(before, pipeline=PASS).check_proof()
+
+
+def test_what_a_call_delivers_is_copied_inside_it_alone(run: Run) -> None:
+    """A constant that comes out of an inner call is no constant to the graph around the call."""
+    b = GraphBuilder()
+    outer, inner = b.subgraph("g"), b.subgraph("h")
+    inner.net_output(inner.const("k", bytes(64), (1, 16)), name="h_out")
+    outer.net_output(outer.op("PartitionedCall", name="call", subgraphs={"f": inner}), name="g_out")
+    b.data("x")
+    b.net_output(b.op("Relu", b.op("PartitionedCall", name="first", subgraphs={"f": outer})))
+    run(b.graph, PASS)
+    assert [1, 0] == [len(g.graph.nodes_of("Identity")) for g in (inner, outer)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ge_core.api import ASSIGN_LIKE, InputAnchor, Node, OutputAnchor
+from ge_core.api import ASSIGN_LIKE, InputAnchor, Node, OpRegistry, OutputAnchor
 from ge_memconflict.companions.copying import Copier
 from ge_memconflict.companions.marks import REFERENCE, is_variable
 from ge_memconflict.identities import clean
@@ -62,6 +62,16 @@ def store_back(
         variable=variable,
     )
     return store
+
+
+def will_store_back(node: Node, ops: OpRegistry) -> bool:
+    """Whether a node is a broadcast behind which a store will be put, once its input has a copy."""
+    return node.op == _BROADCAST and any(
+        anchor.source is not None
+        and is_variable(anchor.source.node, ops)
+        and not _is_stored(anchor.source.node)
+        for anchor in node.inputs
+    )
 
 
 def _is_stored(variable: Node) -> bool:

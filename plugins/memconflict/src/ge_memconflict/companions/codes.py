@@ -19,6 +19,7 @@ STORED: Final = {
 
 INNER_ADD: Final = {
     "INNER_IDENTITY": "{store} updates {value} in place, so it is given a copy",
+    "STORE_HANDED_BACK": "{store} works on a copy of {value} now, which the caller may look at",
     **SEEN,
 }
 

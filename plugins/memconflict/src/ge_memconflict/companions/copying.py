@@ -63,6 +63,7 @@ class Copier:
         *,
         attrs: Mapping[str, Any] | None = None,
         also: Sequence[InputAnchor] = (),
+        handed_back: bool = False,
         **about: Any,
     ) -> Node | None:
         """A copy for one input, which waits for all that the input's node waited for.
@@ -71,13 +72,17 @@ class Copier:
             reader: the input; connected.
             code: why, with the fields of its text in `about`.
             also: further readers of the same value, listed behind, that read the copy too.
+            handed_back: the caller stores in the value whatever is stored in the copy.
 
         Returns:
             the copy; None, and nothing done but a remark, where it would change what is computed.
         """
         source = reader.source
         assert source is not None
-        copy = self.shared([source], [[reader, *also]], name, code, attrs=attrs, **about)
+        groups = [[reader, *also]]
+        copy = self.shared(
+            [source], groups, name, code, attrs=attrs, handed_back=handed_back, **about
+        )
         if copy is not None:
             self._take_waits(copy, reader.node)
         return copy
@@ -92,6 +97,7 @@ class Copier:
         attrs: Mapping[str, Any] | None = None,
         blame: Sequence[Any] | None = None,
         hint: Any = None,
+        handed_back: bool = False,
         **fields: Any,
     ) -> Node | None:
         """One copy of several values, listed before the first of their readers.
@@ -105,7 +111,7 @@ class Copier:
         chosen = [
             (feed, group)
             for feed, group in zip(feeds, readers, strict=True)
-            if not self._is_seen(feed, group, first)
+            if not self._is_seen(feed, group, first, handed_back)
         ]
         if not chosen:
             return None
@@ -132,11 +138,13 @@ class Copier:
         )
         return copy
 
-    def _is_seen(self, feed: OutputAnchor, group: Sequence[InputAnchor], first: Node) -> bool:
+    def _is_seen(
+        self, feed: OutputAnchor, group: Sequence[InputAnchor], first: Node, handed_back: bool
+    ) -> bool:
         """Whether somebody could tell the copy from the value; then that is said."""
         reader = group[0]
         try:
-            seen = self.memories.seen_apart(feed, group, first)
+            seen = self.memories.seen_apart(feed, group, first, handed_back=handed_back)
         except TooLong:
             self.ctx.analysis(reader.node, "SEARCH_LIMIT", blame=[feed, reader], reader=reader)
             return True

@@ -8,7 +8,10 @@ Where we differ from GE: readers behind the store are those that run later in th
 only those that a path leads to, as the listing is what a graph means. A copy that would hide a
 store from anybody else (behind a view, in a call, in a loop's next turn) is not put in. Out of a
 subgraph the way leads to the very output that feeds the caller, whoever calls. One copy serves all
-stores that read it, and a copy from an earlier run is enough.
+stores that read it, and a copy from an earlier run is enough. A constant stays what it is: there
+nobody else reads the copy. The caller may look at a graph input:
+where the copy is one's, whatever is stored in the copy is stored in the input right behind, until
+`InnerIdentityDeletePass` takes both out.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from typing import Final
 from ge_core.api import Graph, GraphError, GraphPass, InputAnchor, Node, PassContext
 from ge_memconflict.companions.codes import INNER_ADD
 from ge_memconflict.companions.copying import Copier
+from ge_memconflict.companions.handing_back import can_hand_back, hand_back, is_handing_back
 from ge_memconflict.companions.marks import INNER_IDENTITY, is_reference, is_variable
 from ge_memconflict.companions.ways import shared_input, up_and_out
 from ge_memconflict.identities import NO_FOLDING, RESERVED
@@ -45,7 +49,7 @@ class InnerIdentityAddPass(GraphPass, codes=INNER_ADD):
 
 def _targets(node: Node, ctx: PassContext) -> Iterator[InputAnchor]:
     """The inputs that a node updates in place and hands on as outputs, once each."""
-    if not is_reference(node):
+    if not is_reference(node) or is_handing_back(node):
         return
     found = (shared_input(output, ctx.ops) for output in node.outputs)
     for at in dict.fromkeys(index for index in found if index is not None):
@@ -78,13 +82,19 @@ def _isolate(target: InputAnchor, copier: Copier) -> None:
         for reader in value.readers
         if reader.node is not store and before(store, reader.node)
     ]
-    copier.in_front(
+    if copier.memories.is_of_constants(value):
+        later = []  # a constant stays what it is for all others
+    handed_back = can_hand_back(target, copier)
+    copy = copier.in_front(
         target,
         copier.numbered("inner_identity"),
         "INNER_IDENTITY",
         attrs=_MARKS,
         also=later,
+        handed_back=handed_back,
         store=store.name,
         value=value,
         hint="InnerIdentityDeletePass removes it where all readers are ordered",
     )
+    if copy is not None and handed_back:
+        hand_back(copy, value, copier)

@@ -3,6 +3,9 @@
 GE's rules look at direct readers and edges. After them we ask whether anybody could tell, in the
 order in which the graph is listed: behind views, in calls, by a reader that no edge puts before the
 store. Where the option `ge.topoSortingMode` is 3 GE asks no further; we do ask that.
+
+A copy that `InnerIdentityAddPass` put in front of a store into a graph input always goes, with what
+stores its contents in the input: without them the graph is as it came.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import Any
 from ge_core.api import DATA_LIKE, Graph, GraphPass, InputAnchor, Node, OutputAnchor, PassContext
 from ge_memconflict.companions.codes import INNER_DELETE
 from ge_memconflict.companions.copying import Copier
+from ge_memconflict.companions.handing_back import handing_back
 from ge_memconflict.companions.marks import INNER_IDENTITY, SCOPE, is_constant, is_reference
 from ge_memconflict.companions.memories import TooLong
 
@@ -49,14 +53,21 @@ def _judge(copy: Node, copier: Copier) -> None:
     if value is None or len(copy.inputs) != 1 or len(copy.outputs) != 1:
         return
     size = copy.outputs[0].desc.nbytes
-    keep = _area(copy, value, ctx) or _unordered(copy, value, ctx) or _seen(copy, value, copier)
+    graph, memories = copy.graph, copier.memories
+    assert graph is not None
+    stores, keep = handing_back(copy), None
+    for store in stores:
+        memories.forget(store)
+        graph.remove(store)
+    if not stores:
+        keep = _area(copy, value, ctx) or _unordered(copy, value, ctx)
+        keep = keep or _seen(copy, value, copier)
     if keep is not None:
         ctx.missed(copy, keep.code, blame=keep.blame, bytes=size, hint=keep.hint, **keep.fields)
         return
     blame = [value, *copy.outputs[0].readers[:1]]
-    assert copy.graph is not None
-    copy.graph.bypass(copy)
-    copier.memories.removed(value, copy)
+    graph.bypass(copy)
+    memories.removed(value, copy)
     ctx.order.vouch()
     ctx.applied(copy, "INNER_IDENTITY_UNNEEDED", bytes=size, blame=blame)
 

@@ -30,6 +30,8 @@ from ge_core.api import (
 from ge_memconflict.companions.marks import is_constant, is_variable
 from ge_memconflict.companions.nearby import Nearby
 from ge_memconflict.companions.places import Places
+from ge_memconflict.companions.turns import Turns
+from ge_memconflict.companions.ways import makers, up
 
 _WRITES: Final = "writes"
 _SCRIBBLES: Final = "scribbles"
@@ -83,6 +85,7 @@ class Memories:
         self._nearby = Nearby(ops, self._ends)
         self._classes = AliasClasses(root, ops, Scheme.MEMORY, self._types)
         self._most = most_steps
+        self._turns = Turns(self._classes, ops, _LASTING)
         self._streams = len({node.stream_id for node in root.all_nodes()})
         self.places = Places()
         self.steps = 0
@@ -108,7 +111,11 @@ class Memories:
         """A copy of a value has been taken out."""
         if not self._classes.same(source, copy.outputs[0]):
             self._classes.join(source, copy.outputs[0])
-        for anchors in (copy.inputs, copy.outputs):
+        self.forget(copy)
+
+    def forget(self, node: Node) -> None:
+        """A node has been taken out."""
+        for anchors in (node.inputs, node.outputs):
             for anchor in anchors:
                 self._classes.discard(anchor)
 
@@ -126,19 +133,67 @@ class Memories:
                     around = lifted(writer.node, copy.graph)
                     yield from (n for n in around if n.stream_id != copy.stream_id)
 
+    def is_owned(self, output: OutputAnchor) -> bool:
+        """Whether a value is a graph input's own memory, which the caller may look at."""
+        return output in self._classes and self._classes.count(output, _OWNED) > 0
+
+    def is_of_constants(self, output: OutputAnchor) -> bool:
+        """Whether a value can only be a constant's memory, through views and calls."""
+        *_, top = up(output, self._ops)
+        return all(is_constant(made.node, self._ops) for made in makers(top, self._ops, self._ends))
+
+    def is_updated_twice(self, target: InputAnchor) -> bool:
+        """Whether a node updates the memory of an input by another one of its inputs too."""
+        source = target.source
+        return source is not None and any(
+            other is not target
+            and other.source is not None
+            and _WRITES in self._types(other)
+            and self._classes.same(source, other.source)
+            for other in target.node.inputs
+        )
+
+    def storing(self, readers: Iterable[InputAnchor], graph: Graph) -> list[Node]:
+        """The nodes of a graph that update what these inputs read, or in which that happens."""
+        found: dict[Node, None] = {}
+        for anchor in self._nearby.of(readers):
+            if isinstance(anchor, InputAnchor) and _WRITES in self._types(anchor):
+                found.update(dict.fromkeys(lifted(anchor.node, graph)))
+        return sorted(found, key=self.places.of)
+
     def seen_apart(
-        self, source: OutputAnchor, readers: Iterable[InputAnchor], place: Node
+        self,
+        source: OutputAnchor,
+        readers: Iterable[InputAnchor],
+        place: Node,
+        *,
+        handed_back: bool = False,
     ) -> Seen | None:
         """Who could tell if these readers read a copy of a value, made just before `place` runs.
 
         None where nobody could. What a node destroys for its own use concerns nobody.
+
+        Args:
+            handed_back: what is stored in the copy is stored in the value right behind, so that
+                only what others store may be missed.
         """
-        writers = self._writers(source, (_WRITES,))
-        if not writers:
-            return None
-        near = self._nearby.of(readers)
-        found = self._lasting(source, writers, near, place, (_LASTING, _OWNED))
-        return found or self._out_of_order(source, writers, near, place)
+        readers = list(readers)
+        if all(self._ops.kind(reader.node) == "while" for reader in readers):
+            return None  # what a loop is given is its own: nobody sees what becomes of it
+        if self.is_of_constants(source):
+            return None  # a store into a constant is one into a private copy
+        self._turns.look_at(source)
+        try:
+            writers = self._writers(source, (_WRITES,))
+            if not writers:
+                return None
+            near = self._nearby.of(readers)
+            if handed_back:
+                return self._missed(source, writers, near, place)
+            found = self._lasting(source, writers, near, place, (_LASTING, _OWNED))
+            return found or self._out_of_order(source, writers, near, place)
+        finally:
+            self._turns.look_at(None)
 
     def seen_together(self, copy: Node, *, planted: bool) -> Seen | None:
         """Who could tell if a one-tensor copy were gone, and its readers read what it copies.
@@ -171,7 +226,7 @@ class Memories:
             return None
         for kind in kinds:
             for other in self._classes.of_type(source, kind):
-                if other not in near:
+                if other not in near and self._turns.has(other):
                     return Seen(writer, other)
         if self._comes_back(source, near, place):
             return Seen(writer, source)
@@ -216,6 +271,18 @@ class Memories:
                         joining and not self._surely_before(other, writer)
                     ):
                         return Seen(writer, other)
+        return self._missed(source, writers, near, place, joining=joining)
+
+    def _missed(
+        self,
+        source: OutputAnchor,
+        writers: list[Anchor],
+        near: Mapping[Anchor, None],
+        place: Node,
+        *,
+        joining: bool = False,
+    ) -> Seen | None:
+        """An access on the readers' side that comes behind a write on the other."""
         far_writers = [w for w in writers if w not in near and isinstance(w, InputAnchor)]
         later = [w for w in far_writers if self._runs_later(w.node, place)]
         # What ran before the copy runs again behind it where the whole graph does.
@@ -232,7 +299,7 @@ class Memories:
         if output not in self._classes:
             return []
         found = (self._classes.of_type(output, k) for k in kinds if self._classes.count(output, k))
-        return [anchor for anchors in found for anchor in anchors]
+        return [anchor for anchors in found for anchor in anchors if self._turns.has(anchor)]
 
     def _accesses(
         self, source: OutputAnchor, near: Mapping[Anchor, None], *, of_near: bool
@@ -240,7 +307,7 @@ class Memories:
         """Inputs that read or change the memory when their node runs, of one side."""
         members = near if of_near else self._classes.members(source)
         for anchor in members:
-            is_mine = of_near or anchor not in near
+            is_mine = (of_near or anchor not in near) and self._turns.has(anchor)
             if is_mine and isinstance(anchor, InputAnchor) and self._is_access(anchor):
                 yield anchor
 
@@ -288,6 +355,7 @@ class Memories:
             isinstance(anchor, OutputAnchor)
             and anchor not in near
             and anchor.node.graph is not graph
+            and self._turns.has(anchor)
             for anchor in self._classes.members(source)
         )
 

@@ -95,7 +95,9 @@ class Ends:
         node, ops = value.node, self._ops
         callers = [caller for caller, _ in graph.callers]
         if any(c.graph is not None and not is_dynamic(c.graph) for c in callers):
-            for made in makers(value, ops, self.ends):
+            # A call's own subgraph copies what it delivers.
+            handed_in = is_subgraph_data(node)
+            for made in makers(value, ops, self.ends) if handed_in else (value,):
                 if is_constant(made.node, ops):
                     return "CONSTANT_RESULT", made
         if node.attrs.get("is_atomic_node") and value.index in _numbers(
