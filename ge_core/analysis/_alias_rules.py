@@ -205,7 +205,7 @@ def _symbol_output(
         return
     yield Link(output)
     named = named_memory(output)
-    if named is not None and named.node.op == "RefData":
+    if named is not None and named.node.op == "RefData" and named.node.graph is node.graph:
         yield Link(_behind_ref_data(named), output)
         return
     if is_subgraph_data(node):

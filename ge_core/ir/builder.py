@@ -109,6 +109,6 @@ class GraphBuilder:
         if not self.graph.is_root:
             for at, anchor in enumerate(node.inputs):
                 assert anchor.source is not None
-                desc = anchor.source.desc.replace(attrs={}, reuse_input=None)
+                desc = anchor.source.desc.replace(attrs={}, reuse_input=None, mem_type="HBM")
                 self.graph.set_desc(anchor, desc.with_attr("_parent_node_index", at))
         return node

@@ -212,7 +212,10 @@ def _read_subgraphs(graph: Graph, node: Node, entry: Mapping[str, Any]) -> None:
 
 
 def read_desc(given: Any, *, like: InputAnchor | None = None) -> TensorDesc:
-    """Decode a description; keys left out inherit from what feeds `like`, else the defaults."""
+    """Decode a description; keys left out inherit from what feeds `like`, else the defaults.
+
+    A memory kind is not inherited: where what feeds an input lies is no wish of the input.
+    """
     if given is None:
         given = {}
     if not isinstance(given, Mapping):
@@ -224,7 +227,6 @@ def read_desc(given: Any, *, like: InputAnchor | None = None) -> TensorDesc:
         base = source.desc
         facts = {"dtype": base.dtype, "shape": base.shape, "format": base.format}
         facts |= {"origin_shape": base.origin_shape, "origin_format": base.origin_format}
-        facts |= {"mem_type": base.mem_type}
         if "shape" in given:
             facts.pop("origin_shape")
         if "format" in given:

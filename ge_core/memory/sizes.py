@@ -71,8 +71,8 @@ def input_wishes(node: Node, index: int) -> list[str]:
 def special_memory(anchor: InputAnchor | OutputAnchor) -> str | None:
     """The kind of memory that a node asks for, by its pool's name; None for ordinary memory.
 
-    HBM and DDR are ordinary. An input asks by its node's list, or by a description of its own that
-    says otherwise than the output that feeds it: what an output asks for is that output's affair.
+    HBM and DDR are ordinary. An input asks by its node's list, or by a description of its own: what
+    the output that feeds it asks for is that output's affair.
     """
     if isinstance(anchor, OutputAnchor):
         wishes = output_wishes(anchor.node, anchor.index)
@@ -83,10 +83,7 @@ def special_memory(anchor: InputAnchor | OutputAnchor) -> str | None:
 
 
 def _own_wish(anchor: InputAnchor) -> list[str]:
-    own, source = anchor.own_desc, anchor.source
-    if own is None or (source is not None and own.mem_type == source.desc.mem_type):
-        return []
-    return [own.mem_type]
+    return [] if anchor.own_desc is None else [anchor.own_desc.mem_type]
 
 
 def _listed(wishes: object, index: int) -> list[str]:

@@ -74,11 +74,14 @@ def test_types_of_anchors() -> None:
     assert expected == {anchor: TYPES.of(anchor) for anchor in expected}
 
 
-def test_an_output_that_names_a_variable_is_a_reference() -> None:
-    """It lies where the variable lies."""
+def test_an_output_that_names_a_graph_input_is_a_reference() -> None:
+    """It lies where the graph input lies; one that only names a variable lies elsewhere."""
     b = GraphBuilder()
-    named = DESC.with_attr("ref_var_src_var_name", "w")
-    assert ["REFERENCE_OUTPUT"] == TYPES.of(b.node("Foo", outputs=[named]).outputs[0])
+    b.op("RefData", name="state")
+    b.op("Variable", name="w")
+    named = [DESC.with_attr("ref_var_src_var_name", name) for name in ("state", "w", "nobody")]
+    found = [TYPES.of(b.node("Foo", outputs=[desc]).outputs[0]) for desc in named]
+    assert [["REFERENCE_OUTPUT"], ["NORMAL_OUTPUT"], ["NORMAL_OUTPUT"]] == found
 
 
 def asked(b: GraphBuilder, copy: OutputAnchor, options: Mapping[str, str]) -> Clash | None:

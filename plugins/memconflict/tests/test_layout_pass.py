@@ -170,20 +170,21 @@ def test_an_optional_input_may_be_left_out() -> None:
     assert ["second@1"] == isolated(b.graph)
 
 
-@pytest.mark.parametrize(("target", "copied"), [("w", "pack@0"), ("v", "pack@0")])
-def test_a_store_elsewhere_is_no_store_into_the_variable(target: str, copied: str) -> None:
+@pytest.mark.parametrize(("variable", "copied"), [("w", "gather@0"), ("v", "store@1")])
+def test_a_store_elsewhere_is_no_store_into_the_variable(variable: str, copied: str) -> None:
     """GE asks only whether a store feeds the constrained node, not what it stores into.
 
-    Into the variable itself: in front of the packed op. Into another one: the variable's value
-    reaches the group by another input, and that is where the copy stands.
+    Into the given memory itself: the copy stands in front of the packed op, so that the store goes
+    on updating it. Into another one: the memory is copied like any other.
     """
     b = GraphBuilder()
-    variables = {name: b.op("Variable", name=name) for name in ("w", "v")}
-    stored = b.op("Assign", variables[target], act(b, "a"), name="store", reuse_input=0)
-    pieces = [DESC.replace(reuse_input=0), DESC]
-    fed = stored if target == "w" else variables["w"]
-    b.node("Foo", fed, stored, name="pack", outputs=pieces, attrs=PACKED_OUT)
-    assert copied in isolated(b.graph)
+    held = b.data("w")
+    others = {"w": held, "v": b.op("Variable", name="v")}
+    at = 0 if variable == "w" else 1
+    stored = b.op("Assign", others[variable], held, name="store", reuse_input=at)
+    b.op("Foo", stored, act(b, "a"), name="gather", attrs=PACKED)
+    found = [name for name in isolated(b.graph) if name in ("gather@0", "store@1")]
+    assert [copied] == found
 
 
 def test_names_are_the_same_in_every_run() -> None:
@@ -196,19 +197,57 @@ def test_names_are_the_same_in_every_run() -> None:
 
 
 def test_top_graphs_know_nothing_of_each_other() -> None:
-    """GE keeps the memory of variables from one graph to the next: no name is seen in another."""
+    """GE keeps the memory of variables from one graph to the next: no name is seen in another.
+
+    What names a graph input of the first graph is ordinary memory in the second one, and a switch
+    there can't read it where it lies.
+    """
     b = GraphBuilder()
     b.graph.set_graph_attr("_graph_unknown_flag", True)
     for name in ("g", "h"):
         sub = b.subgraph(name)
-        inner = sub.data(f"{name}/x", index=0)
-        mark = DESC.with_attr("ref_var_src_var_name", "g/x")
-        made = sub.op("Foo", inner, name=f"{name}/made", outputs=[mark])
-        sub.op("Foo", made, inner, name=f"{name}/pack", attrs=PACKED)
-        sub.net_output(sub.op("Exp", made, name=f"{name}/exp"))
+        given = sub.data(f"{name}/x", index=0)
+        sub.op("RefData", name=f"{name}/state")
+        mark = DESC.with_attr("ref_var_src_var_name", "g/state")
+        made = sub.op("Foo", sub.op("Exp", given), name=f"{name}/made", outputs=[mark])
+        sub.op("StreamSwitch", made, name=f"{name}/switch")
+        sub.net_output(sub.op("Exp", given))
         b.op("PartitionedCall", act(b, f"a_{name}"), subgraphs={"f": sub})
-    packs = [name for name in isolated(b.graph) if "pack" in name]
-    assert ["g/pack@1", "h/pack@1"] == sorted(packs)
+    remarks = Remarks()
+    optimized(b.graph, remarks)
+    switches = {
+        remark.node[len("identity_0_") :][:8]: remark.code
+        for remark in remarks
+        if "switch" in remark.node and str(remark.kind) == "missed"
+    }
+    expected = {
+        "g/switch": "USER_INPUT_READ_AT_A_FIXED_ADDRESS",
+        "h/switch": "READ_AT_A_FIXED_ADDRESS",
+    }
+    assert expected == switches
+
+
+def test_a_name_opens_no_memory_of_its_own() -> None:
+    """GE counts a result that is a graph input by name only as one memory more.
+
+    Then a loop's body of two memories would be taken for one of three, which needs no copy.
+    """
+    b = GraphBuilder()
+    body = b.subgraph("body")
+    given = body.data("body/x", index=0)
+    body.op("RefData", name="body/state")
+    mark = DESC.with_attr("ref_var_src_var_name", "body/state")
+    made = body.op("Foo", given, name="body/made", outputs=[mark])
+    body.net_output(made)
+    classes = AliasClasses(body.graph, default_kernel().ops, Scheme.SYMBOLS, below=True)
+    members = [sorted(str(anchor) for anchor in classes.members(c)) for c in classes.classes()]
+    assert [2, 3] == sorted(map(len, members))
+    cond = b.subgraph("cond")
+    cond.net_output(
+        cond.op("Less", cond.data("cond/x", index=0), cond.graph.node("cond/x").outputs[0])
+    )
+    b.net_output(b.op("While", act(b, "a"), subgraphs={"cond": cond, "body": body}))
+    assert ["body/NetOutput@0"] == isolated(b.graph)
 
 
 # ---- marks --------------------------------------------------------------------------------------

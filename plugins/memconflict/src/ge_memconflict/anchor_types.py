@@ -19,6 +19,7 @@ from ge_core.api import (
     InputAnchor,
     OpRegistry,
     OutputAnchor,
+    named_memory,
     ref_of,
     register_builtin_ops,
     special_memory,
@@ -116,11 +117,22 @@ def is_special_output(anchor: Anchor) -> bool:
     return isinstance(anchor, OutputAnchor) and special_memory(anchor) is not None
 
 
+def names_graph_input(output: OutputAnchor) -> bool:
+    """Whether an output is by name the memory of a graph input that updates stay in.
+
+    What names a variable, or something of another graph, lies elsewhere.
+    """
+    named = named_memory(output)
+    if named is None or named.node.graph is not output.node.graph:
+        return False
+    return named.node.op == "RefData"
+
+
 def is_reference(anchor: Anchor) -> bool:
-    """An output that is the memory of an input of its node, or of a variable it names."""
+    """An output that is the memory of an input of its node, or of a graph input it names."""
     if not isinstance(anchor, OutputAnchor) or is_user_input(anchor):
         return False
-    return "ref_var_src_var_name" in anchor.desc.attrs or ref_of(anchor, _OPS) is not None
+    return names_graph_input(anchor) or ref_of(anchor, _OPS) is not None
 
 
 def is_normal_input(anchor: Anchor) -> bool:

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from ge_core.api import ASSIGN_LIKE, Anchor, InputAnchor, Node, OutputAnchor, written_inputs
+from ge_core.api import (
+    ASSIGN_LIKE,
+    VAR_LIKE,
+    Anchor,
+    InputAnchor,
+    Node,
+    OutputAnchor,
+    written_inputs,
+)
+from ge_memconflict.anchor_types import names_graph_input
 
 
 def assigned_input(constrained: Anchor, query: Any) -> InputAnchor | None:
     """The input of a constrained node that a store into this very memory feeds, if any.
 
-    A copy there leaves what the store updates its value. (GE doesn't ask what the store writes.)
+    A copy there leaves what the store updates its value. What it updates is its first input, or
+    what its output names. (GE doesn't ask what the store writes.)
     """
     for port in constrained.node.inputs:
         source = port.source
         if source is None or source.node.op not in ASSIGN_LIKE or not query.holds(port):
             continue
-        if source.node.inputs and query.holds(source.node.inputs[0]):
+        updated = source.node.inputs[:1]
+        if any(query.holds(target) for target in updated) or names_graph_input(source):
             return port
     return None
 
@@ -25,12 +36,13 @@ def in_front_of(held: OutputAnchor, constrained: Anchor, query: Any) -> Anchor:
     """Where a copy keeps a constrained node off memory that isn't the arena's.
 
     Behind the memory itself, so that one copy serves all its readers; in front of the constrained
-    node, where a store feeds that, or where others update the memory and have to go on doing so.
+    node, where a store feeds that, or where others update a variable and have to go on doing so.
     """
     stored = assigned_input(constrained, query)
     if stored is not None:
         return stored
-    if len(held.readers) > 1 and _others_update(constrained.node, query):
+    lasts = held.node.op in VAR_LIKE
+    if lasts and len(held.readers) > 1 and _others_update(constrained.node, query):
         if isinstance(constrained, InputAnchor):
             return constrained
         return next((port for port in constrained.node.inputs if query.holds(port)), held)

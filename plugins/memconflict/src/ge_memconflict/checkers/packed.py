@@ -60,28 +60,35 @@ def _aligned(ones: list[Any], others: list[Any]) -> bool:
 
 
 def two_packed_outputs(first: OutputAnchor, second: OutputAnchor, query: Any) -> Any:
-    """One tensor can't be a piece of two packed groups: a copy stands between the two."""
-    return query.conflict(code="PIECE_OF_TWO_GROUPS", isolate=between(first, second, query))
+    """One tensor can't be a piece of two packed groups: a copy stands between the two.
+
+    Groups that take the same tensor apart have nothing between them: then what the later one reads
+    is copied. (GE leaves those alone.)
+    """
+    at: Anchor | None = _between(first, second, query)
+    if at is None:
+        late = max((first, second), key=lambda output: query.listed(output.node))
+        at = next((port for port in late.node.inputs if query.holds(port)), late)
+    return query.conflict(code="PIECE_OF_TWO_GROUPS", isolate=at)
 
 
 def two_splits(first: OutputAnchor, second: OutputAnchor, query: Any) -> Any:
-    """A piece of a task-free split can't be cut again where it lies."""
-    return query.conflict(code="PIECE_OF_TWO_SPLITS", isolate=between(first, second, query))
+    """A piece of a task-free split can't be cut again where it lies.
+
+    Two splits may take the same tensor apart: their pieces stay where they are.
+    """
+    at = _between(first, second, query)
+    if at is None:
+        return query.no_conflict()
+    return query.conflict(code="PIECE_OF_TWO_SPLITS", isolate=at)
 
 
-def between(first: OutputAnchor, second: OutputAnchor, query: Any) -> Anchor:
-    """The output of the one group that the other group is fed by.
+def _between(first: OutputAnchor, second: OutputAnchor, query: Any) -> OutputAnchor | None:
+    """The output of the one group that the other group is fed by, if it is.
 
-    Groups that take the same tensor apart have none: then what the later one reads is copied.
     (GE expects every input to be connected, and gives up where an optional one is left out.)
     """
-    for one, other in ((first, second), (second, first)):
-        found = _feeding(one.node, other.node, query)
-        if found is not None:
-            return found
-    late = max((first, second), key=lambda output: query.listed(output.node))
-    entry = next((port for port in late.node.inputs if query.holds(port)), None)
-    return late if entry is None else entry
+    return _feeding(first.node, second.node, query) or _feeding(second.node, first.node, query)
 
 
 def _feeding(upper: Node, lower: Node, query: Any) -> OutputAnchor | None:

@@ -30,7 +30,7 @@ from ge_memconflict.layout.arms import Reason
 from ge_memconflict.layout.isolation import serves_one
 
 _ONE_STEP: Final = 2
-"""Memories in a body that only makes its result from its input."""
+"""Memories in a body of an input and one thing more: GE takes that for the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,10 @@ def _needed(body: Graph, end: Node, ops: OpRegistry, order: Order) -> tuple[str,
     for member in classes.members(result):
         if isinstance(member, InputAnchor) and _is_packed(member.node):
             return "LOOP_RETURNS_PACKED", member
-    if first in classes and classes.same(first, result):
-        return None
     if sum(1 for _ in classes.classes()) == _ONE_STEP:
         return "LOOP_WRITES_WHAT_IT_READS", first
+    if first in classes and classes.same(first, result):
+        return None
     for reader in _readers(classes, first):
         for writer in _writers(classes, result, ops):
             if reader.node is writer or not order.depends(reader.node, writer):

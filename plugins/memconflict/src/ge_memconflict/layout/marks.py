@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ge_core.api import InputAnchor, Node, OutputAnchor
+from ge_core.api import ARENA, InputAnchor, Node, OutputAnchor
 
 STREAM_LABEL: Final = "_stream_label"
 RTS_LABEL: Final = "_rts_label_node"
@@ -60,7 +60,9 @@ def _move_facts(copy: Node, at: int, result: InputAnchor) -> None:
         graph.set_desc(result, own.replace(attrs=rest))
         port = copy.inputs[at]
         if port.desc is not None:
-            graph.set_desc(port, port.desc.with_attr(DATA_OFFSET, offset))
+            # Where what it reads lies is no wish of the copy's.
+            desc = port.desc.replace(mem_type=ARENA)
+            graph.set_desc(port, desc.with_attr(DATA_OFFSET, offset))
 
 
 def _with(flags: Any, at: int, value: bool) -> list[bool]:

@@ -9,8 +9,9 @@ Where GE's runtime isn't the one to be met, what only it asks for is left out: s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from ge_core.api import (
     AliasClasses,
@@ -23,13 +24,15 @@ from ge_core.api import (
     Node,
     PassContext,
 )
-from ge_memconflict.anchor_types import CONTINUOUS_INPUT
+from ge_memconflict.anchor_types import CONTINUOUS_INPUT, NOPADDING_CONTINUOUS_INPUT
 from ge_memconflict.graphs import top_graphs
 from ge_memconflict.layout import demands
 from ge_memconflict.layout.codes import CODES
 from ge_memconflict.layout.ends import isolate_ends
 from ge_memconflict.layout.isolation import Isolation
 from ge_memconflict.layout.saying import COUNTERS, say_clash, say_unruled
+
+_GROUPED: Final = (CONTINUOUS_INPUT, NOPADDING_CONTINUOUS_INPUT)
 
 
 @dataclass(frozen=True)
@@ -68,11 +71,12 @@ def _isolate_clashes(
     asked = [
         memory
         for memory in classes.classes()
-        if checks.may_clash(classes, memory) or next(doubled(classes, memory), None)
+        if checks.may_clash(classes, memory) or next(doubled(classes, memory, ()), None)
     ]
     for memory in sorted(asked, key=symbol_name):
         chosen: dict[Anchor, Clash] = {}
-        for clash in (*checks.clashes(classes, memory), *doubled(classes, memory)):
+        clashes = list(checks.clashes(classes, memory))
+        for clash in (*clashes, *doubled(classes, memory, clashes)):
             if clash.isolate is not None and not demands.answered(clash, ctx):
                 chosen.setdefault(clash.isolate, clash)
         for anchor in sorted(chosen, key=symbol_name):
@@ -82,21 +86,24 @@ def _isolate_clashes(
     ctx.count("pairs_asked", checks.asked)
 
 
-def doubled(classes: AliasClasses, memory: Anchor) -> Iterator[Clash]:
+def doubled(classes: AliasClasses, memory: Anchor, clashes: Collection[Clash]) -> Iterator[Clash]:
     """Inputs of one packed group that are one tensor: it lies at one place of the group only.
 
     Rules aren't asked about two anchors of one node, and GE sees this only where a second group
-    reads the tensor too. The operands of a join without a task may be one: those are pieces that
-    are updated where they lie.
+    reads the tensor too. The operands of a join without a task may be one, as those may be pieces
+    that are updated where they lie: they are heeded where GE does.
     """
-    if classes.count(memory, CONTINUOUS_INPUT) < 2:
-        return
-    firsts: dict[Node, Anchor] = {}
-    kinds = (CONTINUOUS_INPUT, CONTINUOUS_INPUT)
-    for anchor in classes.of_type(memory, CONTINUOUS_INPUT):
-        first = firsts.setdefault(anchor.node, anchor)
-        if first is not anchor:
-            yield Clash(first, anchor, kinds, "TWICE_IN_ONE_GROUP", anchor, "")
+    groups = any(set(clash.types) <= {*_GROUPED} for clash in clashes)
+    for kind in _GROUPED if groups else _GROUPED[:1]:
+        if classes.count(memory, kind) < 2:
+            continue
+        firsts: dict[tuple[Node, Anchor | None], Anchor] = {}
+        for anchor in classes.of_type(memory, kind):
+            assert isinstance(anchor, InputAnchor)
+            read = anchor.source if kind == NOPADDING_CONTINUOUS_INPUT else None
+            first = firsts.setdefault((anchor.node, read), anchor)
+            if first is not anchor:
+                yield Clash(first, anchor, (kind, kind), "TWICE_IN_ONE_GROUP", anchor, "")
 
 
 def symbol_name(anchor: Anchor) -> str:
