@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from ge_core.api import InputAnchor, Node, OutputAnchor
+from ge_core.api import InputAnchor, InputKind, Node, OutputAnchor
 from ge_memconflict.placing import isolate_input, serves_only
 from ge_memconflict.readwrite.memory import Memory
 from ge_memconflict.readwrite.run import Refusal, Run, copied
@@ -25,7 +25,7 @@ def split(run: Run, identity: Node) -> Refusal | None:
     whole = run.memories.of(port)
     gone: set[int] = set()
     for writer in writers:
-        users = run.memories.behind(writer)
+        users = _own_users(run, writer, port)
         refused = _give_its_own(run, identity, writer, whole, users, gone)
         gone.update(map(id, () if refused else users.anchors))
         last = refused or last
@@ -42,6 +42,16 @@ def split(run: Run, identity: Node) -> Refusal | None:
     run.removed(identity, "REMOVED_SPLIT", blame=feed, output=repr(feed))
     _take_out(run, identity)
     return None
+
+
+def _own_users(run: Run, writer: InputAnchor, port: OutputAnchor) -> Memory:
+    """What a copy of its own would be used for, as far as that is told from the old one's users."""
+    users = run.memories.behind(writer)
+    if all(anchor is not port for anchor in users.anchors):
+        return users
+    # A subgraph with several callers, or a view made early, has the old copy as well: who reads
+    # there may read either.
+    return Memory(anchors=[writer], updates=[writer])
 
 
 def _sorted(run: Run, port: OutputAnchor) -> tuple[list[InputAnchor], list[InputAnchor]]:
@@ -64,7 +74,7 @@ def _give_its_own(
 ) -> Refusal | None:
     """Put a copy in front of one that writes; why others would miss its update, or None."""
     port = identity.outputs[0]
-    scribbles = not reader.node.subgraphs and reader in users.scribbles
+    scribbles = not reader.node.subgraphs and run.input_kind(reader) is InputKind.SCOPE_WRITEABLE
     refused = None if scribbles else change_lost(run, reader.node, whole, users, gone)
     if refused is not None:
         return refused
