@@ -298,6 +298,26 @@ def test_a_copy_for_one_reader_waits_for_whom_the_reader_waits() -> None:
     assert (stored.node,) == copy.node.control_inputs
 
 
+def test_a_copy_of_a_result_waits_for_updates_by_other_names() -> None:
+    """The end of a graph waits for all that is in it, a copy in front of it for its edges only."""
+    b = GraphBuilder()
+    arms = {}
+    for label in ("then_branch", "else_branch"):
+        arm = arms[label] = b.subgraph(label)
+        given = arm.data(f"{label}/x", index=1)
+        view = arm.op("Reshape", given, name=f"{label}/view", reuse_input=0)
+        arm.op("Assign", view, arm.op("Const"), name=f"{label}/store", reuse_input=0)
+        arm.op("Exp", given, name=f"{label}/reader")
+        arm.net_output(given)
+    b.net_output(b.op("If", b.data("c", (), dtype="bool"), act(b, "a"), subgraphs=arms))
+    optimized(b.graph)
+    for label, arm in arms.items():
+        end = arm.graph.net_output
+        assert end is not None and end.inputs[0].source is not None
+        waits = [node.name for node in end.inputs[0].source.node.control_inputs]
+        assert [f"{label}/store"] == waits
+
+
 def test_tensors_of_unknown_shape_get_no_copy() -> None:
     """Nobody lays them out before the run."""
     b = GraphBuilder()

@@ -116,6 +116,8 @@ class Isolation:
             hand_over(copy, port, feed)
         if len(readers) == 1 and len(readers[0]) == 1:
             self._keep_order(copy, first)
+        if first.node.op == "NetOutput":
+            self._wait_for_updates(copy)
         self._made[copy] = None
         return copy
 
@@ -134,6 +136,38 @@ class Isolation:
         ]
         for before in _others(waits, (copy, feed.node)):
             self._root.add_control(before, copy)
+
+    def _wait_for_updates(self, copy: Node) -> None:
+        """A graph ends when all in it has run: a copy of its results is made behind all updates.
+
+        Nothing comes behind the copy but the end, so that no edge closes a cycle.
+        """
+        for port in copy.inputs:
+            updating = self._updating(port)
+            for before in _others(updating, (copy, *copy.in_nodes, *copy.control_inputs)):
+                self._root.add_control(before, copy)
+
+    def _updating(self, reader: InputAnchor) -> list[Node]:
+        """Who may update what an input reads, by it or by another view of it in its graph."""
+        source = reader.source
+        while source is not None:
+            at = ref_of(source, self._ops)
+            if at is None or at >= len(source.node.inputs) or not source.node.inputs[at].source:
+                break
+            source = source.node.inputs[at].source
+        found: list[Node] = []
+        names = [] if source is None else [source]
+        for name in names:
+            for other in name.readers:
+                node, at = other.node, other.index
+                if node.op == "NetOutput" or node is reader.node:
+                    continue
+                views = [output for output in node.outputs if ref_of(output, self._ops) == at]
+                names.extend(view for view in views if view not in names)
+                written = (*written_inputs(node, self._ops), *scribbled_inputs(node, self._ops))
+                if node.subgraphs or at in written:
+                    found.append(node)
+        return found
 
     def _place(self, node: Node) -> int:
         graph = node.graph
