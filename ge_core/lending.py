@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Final
 
 PAIRS_OPTION: Final = "ge.exec.outputReuseInputMemIndexes"
+"""Which graph outputs may lie in which graph inputs: pairs `input,output` between bars."""
 INPUTS_OPTION: Final = "ge.exec.inputReuseMemIndexes"
+"""Which graph inputs the caller needs no longer: a comma list of indexes."""
 OUTPUTS_OPTION: Final = "ge.exec.outputReuseMemIndexes"
 
 _BLANKS: Final = " \t\n\v\f\r"

@@ -254,6 +254,8 @@ class PassManager:
             marks = mark, env.remarks.mark()
             change = ValueChange(step.name, env.changing, clone(root), marks)
             self.report.value_changes.append(change)
+            # From here on the proof compares with this graph.
+            env.extras["original"] = change.after
         run = PassRun(
             step.name,
             str(step.declaration.owner),

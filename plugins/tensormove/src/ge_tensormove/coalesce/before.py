@@ -1,4 +1,4 @@
-"""What was one memory in the graph that the compile began with.
+"""What was one memory in the graph that the compile began with, or values were last changed in.
 
 Passes put copies between anchors that had been one memory; without those the graph is again as it
 came, and what it did then it may do now.
@@ -39,11 +39,11 @@ class Before:
         return not Timeline(graphs[0], self._ops).is_spread(graphs)
 
     def _then(self, anchor: Anchor) -> Anchor | None:
-        """The same anchor of the original node; None for what a pass has made."""
-        origin = anchor.node.origin
-        if self._original is None or len(origin) != 1:
+        """The same anchor of the original node; None for what a pass has made since."""
+        if self._original is None:
             return None
-        node = self._original.find(origin[0])
+        found = (self._original.find(name) for name in (anchor.node.name, *anchor.node.origin))
+        node = next((one for one in found if one and one.origin == anchor.node.origin), None)
         if node is None:
             return None
         if isinstance(anchor, InputAnchor):
