@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ge_core.api import Level, Stage
-from ge_memconflict.readwrite.codes import CHECK_CODES, CODES, COUNTERS
+from ge_memconflict.readwrite.codes import CHECK_CODES, CODES, COUNTERS, GUARD_CODES
 
 
 def register_passes(passes: Any) -> None:
@@ -20,6 +20,15 @@ def register_passes(passes: Any) -> None:
         codes=CODES,
         counters=COUNTERS,
         summary="Puts Identity nodes where reading and writing clash, and takes out needless ones.",
+    )
+    passes.add(
+        "ge_memconflict.readwrite.scribbles:ScribbleGuardPass",
+        levels=Level.O0.and_above(),
+        stage=Stage.MEM_CONFLICT,
+        after=("HandleMemoryRWConflict",),
+        before=("WriteBackRemovePass", "TensorMoveCoalescePass", "MemLayoutConflictOptimizer"),
+        codes=GUARD_CODES,
+        summary="Copies what a node destroys where exact accesses say that somebody would see it.",
     )
     passes.add(
         "ge_memconflict.readwrite.check_pass:CheckRWConflict",

@@ -42,6 +42,11 @@ CODES: Final[dict[str, str]] = {
     "KEPT_LAYOUT": "{first} and {second} can't share a memory: {clash}",
 }
 
+GUARD_CODES: Final[dict[str, str]] = {
+    "GUARDS_READER": "{user} destroys {output}, which {reader} reads afterwards",
+    "GUARDS_CONSTANT": "{user} would overwrite the constant {constant}, seen as {output}",
+}
+
 CHECK_CODES: Final[dict[str, str]] = {
     "WRONG_READER": "what {reader} does to {output} can't be told",
     "WRONG_OUTPUT": "what {output} allows its readers can't be told",
