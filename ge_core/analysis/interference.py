@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from ge_core.analysis._makers import MakerSearch, may_meet
 from ge_core.analysis._play import Play
 from ge_core.analysis.accesses import HEAD, TAIL, Access, Accesses
 from ge_core.analysis.aliases import AliasClasses, Anchor
@@ -21,6 +22,9 @@ from ge_core.analysis.timed import AccessConflict, TimedAccess, moment
 from ge_core.analysis.timeline import Timeline
 from ge_core.ir import Graph, Node
 from ge_core.ops import OpRegistry
+
+_MOST_PAIRS: Final = 4096
+"""Pairs of accesses asked, one by one, whether they are of one memory."""
 
 
 @dataclass(slots=True)
@@ -199,9 +203,51 @@ class Interference:
         answer.refused = play.run()
         answer.conflicts = list(play.conflicts)
         answer.idle = list(play.idle)
+        if all(memory.spread for memory in memories) and answer.refused is None:
+            self._add_meetings(answer, sides, play.without)
         answer.accesses = [t for t in timed if t.access.node not in play.without]
         self.steps += play.steps
         return answer
+
+    def _add_meetings(
+        self, answer: Joined, sides: tuple[list[TimedAccess], ...], without: frozenset[Node]
+    ) -> None:
+        """Where both may be several memories, memories of one side may become one too.
+
+        Nobody has asked in which order those are used: one write is enough.
+        """
+        then, now = MakerSearch(self._ops), MakerSearch(self._ops, without)
+        for side in sides:
+            staying = [timed for timed in side if timed.access.node not in without]
+            writes = [timed for timed in staying if timed.access.writes]
+            if len(writes) * len(staying) > _MOST_PAIRS:
+                answer.refused = "runs"
+                return
+            for one in writes:
+                for other in staying:
+                    self.steps += 1
+                    if one.low < other.high and other.low < one.high and one is not other:
+                        self._add_meeting(answer, one, other, then, now)
+        self.steps += then.steps + now.steps
+
+    def _add_meeting(
+        self,
+        answer: Joined,
+        one: TimedAccess,
+        other: TimedAccess,
+        then: MakerSearch,
+        now: MakerSearch,
+    ) -> None:
+        """Whether a write and another access are of two memories that would be one."""
+        anchors = one.access.anchor, other.access.anchor
+        before = [then.of(anchor) for anchor in anchors]
+        if None not in before and may_meet(*before):
+            return
+        if may_meet(*(now.of(anchor) for anchor in anchors)):
+            at_once = one.access.node is other.access.node
+            answer.conflicts.append(
+                AccessConflict(other.access, one.access, other.side, at_once=at_once)
+            )
 
     def _is_vague(
         self, first: Anchor, sides: tuple[list[TimedAccess], list[TimedAccess]], strided: list[bool]

@@ -248,3 +248,28 @@ def test_a_copy_inside_a_subgraph_with_two_callers_is_of_one_run() -> None:
     second = b.op("PartitionedCall", first, name="c2", subgraphs={"f": inner})
     b.net_output(second)
     assert without(b.graph, "mv").is_free
+
+
+def called_twice(first: str, second: str) -> Graph:
+    """A subgraph returns a copy of what each of two calls gives it; the first copy is updated."""
+    b = GraphBuilder()
+    values = {name: b.op("Relu", b.data(f"in_{name}"), name=name) for name in ("a", "b")}
+    inner = b.subgraph("g")
+    inner.net_output(inner.op("TensorMove", inner.data("d"), name="mv"))
+    one = b.op("PartitionedCall", values[first], name="one", subgraphs={"f": inner})
+    other = b.op("PartitionedCall", values[second], name="two", subgraphs={"f": inner})
+    stored = b.op("Foo", one, name="store", attrs=STORE, reuse_input=0)
+    b.net_output(stored, b.op("Exp", other, name="late", control=[stored]))
+    return b.graph
+
+
+def test_memories_of_two_calls_would_become_one_where_both_are_given_the_same() -> None:
+    """Alias classes know one memory there; who made it tells that those are two."""
+    answer = without(called_twice("a", "a"), "mv")
+    assert ("late", "store") in pairs(answer)
+
+
+def test_memories_of_two_calls_stay_two_where_they_are_given_different_ones() -> None:
+    """The copy of the one is the one's memory then, that of the other the other's."""
+    answer = without(called_twice("a", "b"), "mv")
+    assert [] == pairs(answer)

@@ -227,3 +227,30 @@ def test_what_gets_the_same_value_twice_stays_two_results() -> None:
         assert 1 == len(copies(result.graph))
         codes = {r.node: r.code for r in result.finals()}
         assert ("O4_REMOVED" if isolated else "O4_TWO_RESULTS") == codes["mv"]
+
+
+@pytest.mark.parametrize("updated", ["beside", "before"])
+def test_copies_that_a_subgraph_makes_call_by_call_do_not_become_one(updated: str) -> None:
+    """Each call returns a copy of what it is given; one of them is overwritten, the other read."""
+    b, act = start()
+    inner = b.subgraph("g")
+    inner.net_output(inner.op("TensorMove", inner.data("d", index=0), name="mv"))
+    one, other = (
+        b.op("PartitionedCall", act, name=name, subgraphs={"f": inner}) for name in ("one", "two")
+    )
+    read = (other,) if updated == "beside" else ()
+    stored = b.op("Foo", one, *read, name="store", attrs=STORE, reuse_input=0)
+    b.net_output(stored, b.op("Exp", other, name="late", control=[stored]))
+    assert compiled(b.graph).graph.find("mv") is not None
+
+
+def test_a_copy_that_a_subgraph_makes_call_by_call_goes_where_all_only_read() -> None:
+    """Each call returns a copy of what it is given, and nobody overwrites one."""
+    b, act = start()
+    inner = b.subgraph("g")
+    inner.net_output(inner.op("TensorMove", inner.data("d", index=0), name="mv"))
+    one, other = (
+        b.op("PartitionedCall", act, name=name, subgraphs={"f": inner}) for name in ("one", "two")
+    )
+    b.net_output(b.op("Add", one, other, name="sum"))
+    assert compiled(b.graph).graph.find("mv") is None
