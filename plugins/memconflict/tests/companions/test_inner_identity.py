@@ -71,7 +71,7 @@ def test_what_a_store_waited_for_its_copy_waits_for(run: Run) -> None:
     assert ((first.node,), ()) == (tuple(copy.control_inputs), tuple(st.control_inputs))
 
 
-@pytest.mark.parametrize("how", ["behind_a_view", "in_a_call", "in_a_loop"])
+@pytest.mark.parametrize("how", ["behind_a_view", "as_a_predicate", "in_a_call", "in_a_loop"])
 def test_a_copy_that_would_hide_a_store_is_not_put_in(run: Run, how: str) -> None:
     """Somebody else is meant to see what is stored: the remark names both."""
     b = GraphBuilder()
@@ -82,6 +82,15 @@ def test_a_copy_that_would_hide_a_store_is_not_put_in(run: Run, how: str) -> Non
         st = store(b, act, x, "st")
         b.net_output(st, b.op("Exp", view, name="late"))
         expected = ["st@0", "late@0"]
+    elif how == "as_a_predicate":
+        view = b.op("Reshape", act, name="view", reuse_input=0)
+        st = store(b, act, x, "st")
+        arms = {"then_branch": b.subgraph("t"), "else_branch": b.subgraph("e")}
+        for name, arm in arms.items():
+            arm.net_output(arm.op("Relu", arm.data(f"{name}/d", index=1), name=f"{name}/r"))
+        branch = b.op("If", view, x, name="if", subgraphs=arms, control=[st])
+        b.net_output(branch, st)
+        expected = ["st@0", "if@0"]
     else:
         body = b.subgraph("g")
         d = body.data("g/d")

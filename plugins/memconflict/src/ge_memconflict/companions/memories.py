@@ -317,7 +317,9 @@ class Memories:
         kind = self._ops.kind(node)
         if kind == "net_output" and node.graph is not None and not node.graph.is_root:
             return any(self._ops.kind(caller) != "call" for caller, _ in node.graph.callers)
-        return not (node.subgraphs and kind in ("call", *_ARMS))
+        if not node.subgraphs or kind not in ("call", *_ARMS):
+            return True
+        return kind != "call" and anchor.index == 0  # which arm runs
 
     # ---- order ---------------------------------------------------------------------------------
 
