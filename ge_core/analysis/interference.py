@@ -20,7 +20,7 @@ from ge_core.analysis.accesses import HEAD, TAIL, Access, Accesses
 from ge_core.analysis.aliases import AliasClasses, Anchor
 from ge_core.analysis.timed import AccessConflict, TimedAccess, moment
 from ge_core.analysis.timeline import Timeline
-from ge_core.ir import Graph, Node
+from ge_core.ir import Graph, InputAnchor, Node
 from ge_core.ops import OpRegistry
 
 _MOST_PAIRS: Final = 4096
@@ -214,17 +214,18 @@ class Interference:
     ) -> None:
         """Where both may be several memories, memories of one side may become one too.
 
-        Nobody has asked in which order those are used: one write is enough.
+        Nobody has asked in which order those are used: one write is enough, and so are two results.
         """
         then, now = MakerSearch(self._ops), MakerSearch(self._ops, without)
         for side in sides:
             staying = [timed for timed in side if timed.access.node not in without]
+            results = [timed for timed in staying if _is_result(timed.access)]
             writes = [timed for timed in staying if timed.access.writes]
-            if len(writes) * len(staying) > _MOST_PAIRS:
+            if len(writes) * len(staying) + len(results) ** 2 > _MOST_PAIRS:
                 answer.refused = "runs"
                 return
-            for one in writes:
-                for other in staying:
+            for one in (*writes, *results):
+                for other in staying if one.access.writes else results:
                     self.steps += 1
                     if one.low < other.high and other.low < one.high and one is not other:
                         self._add_meeting(answer, one, other, then, now)
@@ -238,16 +239,16 @@ class Interference:
         then: MakerSearch,
         now: MakerSearch,
     ) -> None:
-        """Whether a write and another access are of two memories that would be one."""
+        """Whether two accesses are of two memories that would be one."""
         anchors = one.access.anchor, other.access.anchor
         before = [then.of(anchor) for anchor in anchors]
         if None not in before and may_meet(*before):
             return
         if may_meet(*(now.of(anchor) for anchor in anchors)):
             at_once = one.access.node is other.access.node
-            answer.conflicts.append(
-                AccessConflict(other.access, one.access, other.side, at_once=at_once)
-            )
+            writer = one.access if one.access.writes else None
+            conflict = AccessConflict(other.access, writer, other.side, at_once and bool(writer))
+            answer.conflicts.append(conflict)
 
     def _is_vague(
         self, first: Anchor, sides: tuple[list[TimedAccess], list[TimedAccess]], strided: list[bool]
@@ -262,3 +263,8 @@ class Interference:
                 return True
         every = [*sides[0], *sides[1]]
         return any(t.low == t.high for t in every) and any(t.low for t in every)
+
+
+def _is_result(access: Access) -> bool:
+    """Whether it hands the caller a result."""
+    return access.graph.is_root and access.moment == TAIL and isinstance(access.anchor, InputAnchor)

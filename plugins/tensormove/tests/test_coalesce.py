@@ -229,7 +229,7 @@ def test_what_gets_the_same_value_twice_stays_two_results() -> None:
         assert ("O4_REMOVED" if isolated else "O4_TWO_RESULTS") == codes["mv"]
 
 
-@pytest.mark.parametrize("updated", ["beside", "before"])
+@pytest.mark.parametrize("updated", ["beside", "before", "results"])
 def test_copies_that_a_subgraph_makes_call_by_call_do_not_become_one(updated: str) -> None:
     """Each call returns a copy of what it is given; one of them is overwritten, the other read."""
     b, act = start()
@@ -238,6 +238,10 @@ def test_copies_that_a_subgraph_makes_call_by_call_do_not_become_one(updated: st
     one, other = (
         b.op("PartitionedCall", act, name=name, subgraphs={"f": inner}) for name in ("one", "two")
     )
+    if updated == "results":
+        b.net_output(one, other)
+        assert compiled(b.graph).graph.find("mv") is not None
+        return
     read = (other,) if updated == "beside" else ()
     stored = b.op("Foo", one, *read, name="store", attrs=STORE, reuse_input=0)
     b.net_output(stored, b.op("Exp", other, name="late", control=[stored]))

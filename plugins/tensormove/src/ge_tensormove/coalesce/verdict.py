@@ -86,6 +86,8 @@ def _is_plain(move: Move, known: Knowledge) -> bool:
     for end in (move.input, move.output):
         if memory.count(end, "writes") or memory.count(end, "pieces"):
             return False
+        if memory.count(end, "results") > 1:
+            return False  # they may be several memories, of several calls
     makers = [t.access for t in known.interference.accesses(move.output) if t.access.writes]
     return all(access.node is move.node for access in makers)
 
