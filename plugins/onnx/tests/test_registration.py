@@ -99,6 +99,15 @@ def test_in_place_ops_work_element_by_element(op: str) -> None:
         "Cast": {"onnx.to": 1},
         "BitShift": {"onnx.direction": "LEFT"},
         "Mod": {"onnx.fmod": 1},
+        "TensorScatter": {"onnx.axis": 1},
+    }
+    one = np.full((1, 1), 0.7, np.float32)
+    start = np.zeros((1, 1), np.int64)
+    updates = {
+        "Scatter": [start, one],
+        "ScatterElements": [start, one],
+        "ScatterND": [np.zeros((1, 2), np.int64), one[0]],
+        "TensorScatter": [one, start[0]],
     }
     for output, at in trait.inplace:
         assert output == 0
@@ -110,6 +119,7 @@ def test_in_place_ops_work_element_by_element(op: str) -> None:
         ]
         if op == "BatchNormalization":
             inputs = [first, *(np.full(4, 0.5, np.float32) for _ in range(4))]
+        inputs = [first, *updates[op]] if op in updates else inputs
         graph = Graph("g", "onnx")
         desc = TensorDesc.make(dtype, (1, 4))
         data = [graph.add_node("Data", f"x{k}", outputs=[desc]) for k in range(len(inputs))]
