@@ -227,3 +227,24 @@ def test_a_copy_is_saved_only_where_that_is_enough() -> None:
     assert result.graph.find("two_back") is not None
     assert ["one_saved"] == [node.name for node in result.graph.nodes if "_saved" in node.name]
     assert [] == differences(result)
+
+
+def test_an_old_value_is_saved_behind_what_stored_it_on_another_stream() -> None:
+    """The copy waits for what the node waited for that begins to change the value."""
+    b = GraphBuilder()
+    v = cache(b)
+    x = given(b)
+    first = stored(b, v, b.op("Exp", x, name="exp"), name="first")
+    copy = copied(b, v)
+    b.graph.add_control(first.node, copy.node)
+    made = updated(b, copy, x, name="made")
+    old = b.op("Add", v, b.op("Relu", made, name="relu"), name="old", control=[first])
+    back = stored(b, v, made, name="back", control=[old])
+    b.net_output(old)
+    for node in (copy.node, made.node, b.graph.node("relu"), old.node, back.node):
+        b.graph.set_attr(node, "stream_id", 0)
+    for node in (first.node, b.graph.node("exp")):
+        b.graph.set_attr(node, "stream_id", 1)
+    result = compiled(b.graph)
+    (saved,) = (node for node in result.graph.nodes if "_saved" in node.name)
+    assert "first" in [node.name for node in saved.control_inputs]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ge_core.api import InputAnchor, Node, OutputAnchor
+from ge_core.api import InputAnchor, Node, OutputAnchor, crosses_streams
 from ge_tensormove.writeback.chain import Chain, Link
 from ge_tensormove.writeback.scene import Scene
 
@@ -90,4 +90,9 @@ def save(source: OutputAnchor, readers: list[InputAnchor], before: Node) -> Node
     )
     for reader in readers:
         graph.rewire(reader, saved.outputs[0])
+    # What the node is known to come behind may have written what is saved.
+    known = {saved, source.node, *(reader.node for reader in readers)}
+    for earlier in dict.fromkeys((*before.control_inputs, *before.in_nodes)):
+        if earlier not in known and crosses_streams(saved, [earlier]):
+            graph.add_control(earlier, saved)
     return saved
