@@ -108,6 +108,17 @@ def test_what_would_be_seen_stays(form: Form, code: str) -> None:
     assert SIZE == remark.bytes or form is KEPT["without_a_size"][0]
 
 
+def test_a_declared_input_comes_back_as_its_result_without_a_copy() -> None:
+    """A pair lets the input's memory be that graph output, and no other one."""
+    for pairs, left in (("0,1", 0), ("0,0", SIZE)):
+        result = compiled(
+            graph_of(HALF["input_is_a_result"]),
+            options={"ge.exec.outputReuseInputMemIndexes": pairs},
+        )
+        assert (pairs, left) == (pairs, moved(result.after))
+        assert [] == differences(result)
+
+
 @pytest.mark.parametrize("level", ["O0", "O3"])
 def test_other_levels_leave_write_backs(level: str) -> None:
     """The pass is O4's alone."""

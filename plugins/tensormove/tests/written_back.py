@@ -377,6 +377,26 @@ def graph_input_stored(b: GraphBuilder) -> None:
     b.net_output(b.op("Relu", u))
 
 
+@half
+def input_is_a_result(b: GraphBuilder) -> None:
+    """A graph input is updated, and its new value is a graph output as well, which lies apart."""
+    x = given(b)
+    u = updated(b, copied(b, x), given(b, "y"))
+    stored(b, x, u)
+    b.net_output(b.op("Relu", u), u)
+
+
+@half
+def input_is_a_result_by_a_call(b: GraphBuilder) -> None:
+    """The same where a call hands on what becomes the graph output."""
+    x = given(b)
+    inner = b.subgraph("f")
+    inner.net_output(inner.data("d0", SHAPE))
+    call = b.op("PartitionedCall", copied(b, x), name="call", subgraphs={"f": inner})
+    stored(b, x, call)
+    b.net_output(call)
+
+
 # ---- forms of which everything stays ------------------------------------------------------------
 
 
@@ -415,6 +435,14 @@ def new_tensor_is_a_result(b: GraphBuilder) -> None:
     u = remade(b, v, given(b))
     stored(b, v, u)
     b.net_output(u)
+
+
+@kept("W_RESULT")
+def input_is_two_results(b: GraphBuilder) -> None:
+    """What is stored in a graph input is a result, and the stored value is another one."""
+    x = given(b)
+    u = remade(b, x, given(b, "y"))
+    b.net_output(u, stored(b, x, u))
 
 
 @kept("W_LISTED_ORDER")

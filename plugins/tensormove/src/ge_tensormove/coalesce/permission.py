@@ -31,6 +31,30 @@ def _fixed(move: Move, known: Knowledge) -> Keep | None:
     return None
 
 
+def misplaced_result(known: Knowledge, into: Anchor, output: Anchor) -> InputAnchor | None:
+    """A result among those of `output` that may not lie where `into` does.
+
+    Variables have no results, a graph input has those that the caller has declared for it or that
+    lay there when the compile began, and two results are two memories.
+    """
+    memory = known.memory
+    for result in memory.of_type(output, "results"):
+        assert isinstance(result, InputAnchor)
+        if memory.count(into, "lasting"):
+            return result
+        for source in memory.of_type(into, "input"):
+            index = _input_index(source)
+            declared = index is not None and not known.declared.undeclared_outputs(
+                index, [result.index]
+            )
+            if not declared and not known.before.same(source, result):
+                return result
+        for other in memory.of_type(into, "results"):
+            if other is not result and not known.before.same(other, result):
+                return result
+    return None
+
+
 def _new_results(move: Move, source: Anchor, known: Knowledge) -> list[Anchor]:
     """The results that would lie in a source's memory, and did not when the compile began."""
     results = known.memory.of_type(move.output, "results")

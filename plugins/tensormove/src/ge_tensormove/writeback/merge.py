@@ -22,6 +22,7 @@ from ge_core.api import (
 )
 from ge_tensormove.coalesce.edges import Edge
 from ge_tensormove.coalesce.knowledge import Knowledge
+from ge_tensormove.coalesce.permission import misplaced_result
 from ge_tensormove.coalesce.reorder import brought_forward
 from ge_tensormove.writeback.chain import Chain, Link
 from ge_tensormove.writeback.order import order_all
@@ -144,10 +145,8 @@ def _misfit(known: Knowledge, chain: Chain, link: Link, into: InputAnchor) -> Ke
     for other in () if link.is_copy else link.node.inputs:
         if other is not into and other.source is not None and known.memory.same(other, into):
             return Keep("W_AT_ONCE", blame=[other, feed], fields={"reader": link.node.name})
-    results = known.memory.of_type(output, "results")
-    if results and known.memory.count(into, "lasting"):
-        (result, *_) = results
-        assert isinstance(result, InputAnchor)
+    result = misplaced_result(known, into, output)
+    if result is not None:
         fields = {"output": result.index, "memory": chain.target.node.name}
         return Keep("W_RESULT", blame=[result, feed], fields=fields)
     if known.layout is None or known.symbols.same(into, output):
