@@ -74,6 +74,7 @@ class Interference:
     Args:
         classes: what is one memory, of `Scheme.MEMORY`.
         accesses, timeline: made for the same graph where they are not given.
+        lent: indexes of graph inputs that callers lend; nobody reads those at the end.
 
     Attributes:
         steps: anchors and accesses looked at so far, for tests of the cost.
@@ -86,11 +87,13 @@ class Interference:
         classes: AliasClasses,
         accesses: Accesses | None = None,
         timeline: Timeline | None = None,
+        lent: Collection[int] = (),
     ) -> None:
         self._journal = graph.root.journal
         self._ops = ops
         self._accesses = Accesses(graph, ops) if accesses is None else accesses
         self._known: dict[Anchor, _Memory] = {}
+        self._lent = frozenset(lent)
         self.classes = classes
         self.timeline = Timeline(graph, ops) if timeline is None else timeline
         self.steps = 0
@@ -153,7 +156,7 @@ class Interference:
 
     def _kept_inputs(self, found: list[TimedAccess]) -> list[TimedAccess]:
         """What the graph itself updates of the caller's inputs is a result: read at the end."""
-        given = [t for t in found if t.access.moment == HEAD and self._is_input(t.access.node)]
+        given = [t for t in found if t.access.moment == HEAD and self._is_kept(t.access.node)]
         if not given or len(given) == sum(t.access.writes for t in found):
             return []
         reads: list[TimedAccess] = []
@@ -162,9 +165,12 @@ class Interference:
             reads.append(timed._replace(key=self.timeline.key(read), phase=0, access=read))
         return reads
 
-    def _is_input(self, node: Node) -> bool:
+    def _is_kept(self, node: Node) -> bool:
         graph = node.graph
-        return graph is not None and graph.is_root and self._ops.kind(node) == "data"
+        if graph is None or not graph.is_root or self._ops.kind(node) != "data":
+            return False
+        index = node.attrs.get("index")
+        return not isinstance(index, int) or index not in self._lent
 
     # ---- the question --------------------------------------------------------------------------
 

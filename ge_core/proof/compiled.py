@@ -17,6 +17,7 @@ from ge_core.proof.contents import Content, difference
 from ge_core.proof.differs import differs
 from ge_core.proof.facts import PERSISTENT, SOURCES
 from ge_core.proof.frames import Frame, Frames, Instance, Steps, run_steps
+from ge_core.proof.options import NOTHING_LENT, Lent
 from ge_core.proof.phi import phi
 from ge_core.proof.pools import Changes, Pools
 from ge_core.proof.program import Group, Step
@@ -34,6 +35,7 @@ class CompiledRun:
         shadow: makes the reference run of the compiled graph, which says what nodes read that the
             original does not have.
         equal: outputs that are taken to be what others of the original were.
+        lent: inputs that callers lend; nobody looks at what they hold at the end.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class CompiledRun:
         regions: Regions,
         findings: Findings,
         equal: dict[tuple[str, int], tuple[str, int]],
+        lent: Lent = NOTHING_LENT,
     ) -> None:
         self.reference = reference
         self.algebra = algebra
@@ -60,6 +63,11 @@ class CompiledRun:
         self._known_shadow: Reference | None = None
         self._sources = sources
         self._equal = equal
+        self._given_up = frozenset(
+            node.name
+            for at, node in enumerate(reference.graph.data_nodes)
+            if node.op not in PERSISTENT and lent.ends_as_nobodys(int(node.attrs.get("index", at)))
+        )
         self._claims: Claims = {}
         self._by_name: dict[str, list[Instance]] | None = None
         self._has_merges = any(
@@ -105,7 +113,7 @@ class CompiledRun:
         self.pools.write(region, self._sources.initial(node), node.name)
 
     def _finish(self) -> None:
-        """Outputs and variables at the end."""
+        """Outputs, variables, and inputs that the original updates for its caller."""
         root = self.frames.root
         out, original = root.graph.net_output, self.reference.graph.net_output
         if out is not None and original is not None:
@@ -116,7 +124,8 @@ class CompiledRun:
                     region = self.regions.of(root, anchor.source)
                     self.compare(root.path(out), anchor.index, region, [expected])
         for name, expected in self.reference.persistent.items():
-            self._check_persistent(name, expected)
+            if name not in self._given_up:
+                self._check_persistent(name, expected)
 
     def _check_persistent(self, name: str, expected: Content) -> None:
         original = self.reference.graph.node(name)

@@ -22,6 +22,13 @@ class Lent:
     inputs: frozenset[int] = frozenset()
     pairs: frozenset[tuple[int, int]] = frozenset()
 
+    def ends_as_nobodys(self, index: int) -> bool:
+        """Whether nobody relies on what an input holds after the run: any entry names it."""
+        return index in self.inputs or any(first == index for first, _ in self.pairs)
+
+
+NOTHING_LENT: Final = Lent()
+
 
 def lent_memory(options: Mapping[str, str]) -> Lent:
     """Read both options; what is malformed permits nothing."""

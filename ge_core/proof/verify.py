@@ -88,7 +88,7 @@ def verify_compile(
         for number, rebase in enumerate(rebases):
             findings.enter(number, since, rebase.by)
             part = _Proof(base, rebase.before, Plan(), None, ops, limit, findings, virtual=True)
-            part.run({}, None, equivalences)
+            part.run(options or {}, None, equivalences)
             assumptions += part.assumptions()
             assumptions.append(f"{rebase.by} changed values; judged by what it left")
             base, since = rebase.after, rebase.by
@@ -174,6 +174,7 @@ class _Proof:
         ).run()
         check_interface(self.original, self.compiled, self.findings)
         program = self._program()
+        lent = lent_memory(options)
         run = CompiledRun(
             reference,
             lambda: self._shadow(reference, equal),
@@ -183,6 +184,7 @@ class _Proof:
             self.regions,
             self.findings,
             equal,
+            lent,
         )
         if not self.virtual:
             Layout(self.plan, self.frames, self.facts, self.regions, target, self.findings).check(
@@ -202,7 +204,7 @@ class _Proof:
             self.facts,
             self.regions,
             reference,
-            lent_memory(options),
+            lent,
             self.findings,
         ).check(program)
         check_shared_outputs(self.frames.root, reference, self.regions, self.findings)

@@ -110,6 +110,21 @@ def test_what_the_graph_updates_of_the_callers_is_read_at_the_end() -> None:
         assert ([("store", "update"), ("x", "store")] if updated else []) == found
 
 
+def test_nobody_reads_a_lent_input_at_the_end() -> None:
+    """What the graph stores into an input that its caller lends is lost; in others it is not."""
+    for lent in (False, True):
+        b = GraphBuilder()
+        given = b.data("x")
+        update = b.op("ScatterUpdate", given, name="update", attrs=STORE, reuse_input=0)
+        moved = b.op("TensorMove", update, name="mv")
+        b.op("ScatterUpdate", moved, name="store", attrs=STORE, reuse_input=0)
+        classes = AliasClasses(b.graph, OPS)
+        asked = Interference(b.graph, OPS, classes, lent=[0] if lent else [1])
+        copy = b.graph.node("mv")
+        found = pairs(asked.joined(copy.inputs[0], copy.outputs[0], [copy]))
+        assert ([] if lent else [("x", "store")]) == found
+
+
 def test_a_store_of_what_is_there_already_is_idle() -> None:
     """Written back to where it came from, the value is as right as before."""
     b = GraphBuilder()

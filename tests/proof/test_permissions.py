@@ -98,6 +98,29 @@ def test_a_pair_lends_its_input_to_updates(prove: Prove) -> None:
     assert not prove(build.graph, original=original, options={PAIRS: "1,0"}).ok
 
 
+@pytest.mark.parametrize(
+    ("options", "ok"),
+    [({}, False), ({INPUTS: "0"}, True), ({INPUTS: "1"}, False), ({PAIRS: "0,1"}, True)],
+)
+@pytest.mark.parametrize("op", ["Data", "RefData"])
+def test_nobody_looks_at_a_lent_input_after_the_run(
+    prove: Prove, options: dict[str, str], ok: bool, op: str
+) -> None:
+    """What the original stores into it is lost where it is lent; a RefData keeps its value."""
+    build = GraphBuilder()
+    y = build.data("y", index=1)
+    x = build.node(op, name="x", shape=(1, 16), attrs={"index": 0}).outputs[0]
+    store = build.op("Update", x, y, name="store", reuse_input=0)
+    copy = build.op("TensorMove", store, name="copy")
+    update = build.op("Update", copy, y, name="update", reuse_input=0)
+    build.net_output(build.op("Mul", y, name="a"), build.op("Mul", update, name="b"))
+    original = clone(build.graph)
+    build.graph.bypass(build.graph.node("copy"))
+    result = prove(build.graph, original=original, options=options)
+    expected = [] if ok and op == "Data" else [("reads", "x at the end")]
+    assert expected == [(v.check, v.node) for v in result.violations]
+
+
 def test_an_output_may_be_an_input_where_it_was(found: Found, prove: Prove) -> None:
     """An input handed straight to an output stays so; one that was copied must be copied."""
     build = GraphBuilder()

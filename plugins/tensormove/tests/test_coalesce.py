@@ -258,3 +258,24 @@ def test_a_copy_that_a_subgraph_makes_call_by_call_goes_where_all_only_read() ->
     )
     b.net_output(b.op("Add", one, other, name="sum"))
     assert compiled(b.graph).graph.find("mv") is None
+
+
+@pytest.mark.parametrize("disable", [(), ("TensorMoveDeletePass",)])
+@pytest.mark.parametrize(
+    "lent", [{INPUTS: "0"}, {"ge.exec.outputReuseInputMemIndexes": "0,0"}], ids=["input", "pair"]
+)
+def test_an_input_that_is_stored_into_and_lent_may_end_as_anything(
+    lent: Mapping[str, str], disable: Sequence[str]
+) -> None:
+    """Unlent it must hold what was stored; lent it may hold the update of the copy."""
+    b = GraphBuilder()
+    x, y = b.data("x"), b.data("y")
+    stored = b.op("Assign", x, y, name="stored", reuse_input=0)
+    copy = b.op("TensorMove", stored, name="mv")
+    update = b.op("AssignAdd", copy, y, name="update", attrs=STORE, reuse_input=0)
+    b.net_output(b.op("Exp", update))
+    kept = compiled(b.graph, disable=disable).graph
+    assert ["mv"] == [node.name for node in copies(kept)]
+    assert [] == copies(compiled(b.graph, lent, disable=disable).graph)
+    if not disable:
+        assert [] == copies(compiled(b.graph, lent, level="O3").graph)

@@ -23,6 +23,11 @@ class Declarations:
         self._pairs_text = pairs
         self._inputs = inputs
 
+    @property
+    def indexes(self) -> frozenset[int]:
+        """The inputs that are declared reusable at all."""
+        return frozenset((*self._listed, *(first for first, _ in self._pairs)))
+
     def names(self, index: int) -> bool:
         """Whether an input is declared reusable at all."""
         return any(first == index for first, _ in self._pairs) or index in self._listed

@@ -71,9 +71,11 @@ class Knowledge:
         self.order = Order(self.root, self.ops)
         self.memory = AliasClasses(self.root, self.ops, Scheme.MEMORY, self._types)
         self.symbols = ctx.symbols
-        self.interference = Interference(self.root, self.ops, self.memory)
-        self.timeline = self.interference.timeline
         self.declared = Declarations(ctx.option(PAIRS_OPTION), ctx.option(INPUTS_OPTION))
+        self.interference = Interference(
+            self.root, self.ops, self.memory, lent=self.declared.indexes
+        )
+        self.timeline = self.interference.timeline
         self.layout = (
             LayoutChecks(ctx.layout_checkers, self.root, self.ops, ctx.option, target=ctx.target)
             if ctx.layout_checkers

@@ -25,7 +25,11 @@ class Scene:
         """Forget who accesses what: an op has begun to work in place, or that was taken back."""
         known = self.known
         known.interference = Interference(
-            known.root, known.ops, known.memory, timeline=known.timeline
+            known.root,
+            known.ops,
+            known.memory,
+            timeline=known.timeline,
+            lent=known.declared.indexes,
         )
 
     def join(self, first: Anchor, second: Anchor) -> None:
