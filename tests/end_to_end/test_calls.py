@@ -35,8 +35,16 @@ def split_behind_a_call(owner: str) -> Graph:
 @pytest.mark.parametrize("level", ["O3", "O4"])
 @pytest.mark.parametrize("owner", ["Variable", "Const"])
 def test_a_split_of_a_weight_behind_two_calls_copies(owner: str, level: str) -> None:
-    """The weight has a place of its own; the split keeps its task and says why."""
-    result = ge.compile(split_behind_a_call(owner), level=level).check_proof()
+    """The weight has a place of its own; the split keeps its task and says why.
+
+    Where GE's copy stands behind the weight, the split cuts that copy where it lies.
+    """
+    guarded = ge.compile(split_behind_a_call(owner), level=level).check_proof()
+    assert guarded.after.total.bytes == 64
+    assert guarded.check().ok
+    result = ge.compile(
+        split_behind_a_call(owner), level=level, disable=["SubgraphPass"]
+    ).check_proof()
     final = result.remarks.final("split")
     assert final is not None
     assert ("missed", "FIXED_MEMORY") == (str(final.kind), final.code)

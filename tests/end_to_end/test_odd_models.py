@@ -54,19 +54,23 @@ TWO_MOVES = """g (float[2] x) => (float[2] y) <int64 n = {1}> {
 }"""
 
 
-@pytest.mark.parametrize("level", ["O3", "O4"])
-def test_a_move_stays_where_its_removal_raises_the_peak(level: str, tmp_path: Path) -> None:
-    """Of two moves in a loop's body the second is kept, unless copies matter more than memory."""
+def test_a_move_stays_where_its_removal_raises_the_peak(tmp_path: Path) -> None:
+    """Of two moves in a loop's body the second is kept, unless copies matter more than memory.
+
+    O4 takes out both, which needs no more memory than O1.
+    """
     path = tmp_path / "model.onnx"
     path.write_bytes(parser.parse_model(HEADER + TWO_MOVES).SerializeToString())
     lowest = ge.compile(path, level="O1")
-    result = ge.compile(path, level=level).check_proof()
+    every = ge.compile(path, level="O4").check_proof()
+    assert (0, lowest.arena.bytes) == (every.after.total.count, every.arena.bytes)
+    result = ge.compile(path, level="O3").check_proof()
     assert lowest.arena.bytes == result.arena.bytes
     assert [] == result.warnings
     final = result.remarks.final("q")
     assert final is not None
     assert ("missed", "RAISES_PEAK") == (str(final.kind), final.code)
     assert "--objective copies" in result.explain("q")
-    fewest = ge.compile(path, level=level, objective="copies").check_proof()
+    fewest = ge.compile(path, level="O3", objective="copies").check_proof()
     assert fewest.after.total.count < result.after.total.count
     assert fewest.arena.bytes > result.arena.bytes
