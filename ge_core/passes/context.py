@@ -22,7 +22,13 @@ from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor, clone
 from ge_core.ops import OpRegistry
 from ge_core.passes.codes import Code, fields_of
 from ge_core.passes.counters import Counters
-from ge_core.passes.delete_rules import DeleteRule
+from ge_core.passes.delete_rules import (
+    CopyCandidate,
+    DeleteCandidate,
+    DeleteRule,
+    Keep,
+    first_no,
+)
 from ge_core.passes.environment import Environment, Retraction
 from ge_core.passes.levels import WorkingLevel
 from ge_core.passes.registry import PassDeclaration
@@ -66,6 +72,7 @@ class PassContext:
         )
         self._walk = walk
         self._log: Any = None
+        self._rules: list[DeleteRule] | None = None
 
     # ---- what is known -------------------------------------------------------------------------
 
@@ -223,6 +230,26 @@ class PassContext:
         root = self.environment.root
         rules = self.environment.delete_rules.for_pass(pass_name or self.declaration.name)
         return [rule.looking_at(root) for rule in rules]
+
+    def kept_by_rule(self, copy: Node | DeleteCandidate) -> Keep | None:
+        """What plugins' delete rules say against the removal of a copy; None where it may go.
+
+        Every pass that takes copies out asks this, when it would do so by its own rules and before
+        it edits anything, and gives what it is told as the reason for the copy's staying.
+
+        Args:
+            copy: with a connected input and an output; as a `DeleteCandidate` where the pass knows
+                the way to the source already.
+
+        Raises:
+            PassError: a rule raised or gave a wrong answer; names the rule's package.
+        """
+        if self._rules is None:
+            self._rules = self.delete_rules()
+        if not self._rules:
+            return None
+        candidate = CopyCandidate(copy, self) if isinstance(copy, Node) else copy
+        return first_no(self._rules, candidate)
 
     # ---- node passes ---------------------------------------------------------------------------
 

@@ -6,12 +6,12 @@ answers with `Keep` keeps the copy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
-from ge_core.analysis import Origin, Trace
+from ge_core.analysis import Origin, Sources, Trace
 from ge_core.errors import PassError, PluginError
 from ge_core.foreign import edit_hint, in_words, located, place_of_function, shortened
 from ge_core.ir import Graph, InputAnchor, Node, OutputAnchor
@@ -173,6 +173,66 @@ class DeleteRule:
                 return self.function(query)
 
         return replace(self, function=ask)
+
+
+@dataclass(frozen=True, slots=True)
+class CopyCandidate:
+    """A copy with one connected input and an output, as `PassContext.kept_by_rule` asks about it.
+
+    Attributes:
+        copy: the copy's node.
+        ctx: the context of the pass that would remove it.
+    """
+
+    copy: Node
+    ctx: PassContext
+
+    @property
+    def graph(self) -> Graph:
+        """The graph or subgraph that the copy is in."""
+        assert self.copy.graph is not None
+        return self.copy.graph
+
+    @property
+    def input(self) -> InputAnchor:
+        """What the copy reads."""
+        return self.copy.inputs[0]
+
+    @property
+    def feed(self) -> OutputAnchor:
+        """The direct producer's output."""
+        assert self.input.source is not None
+        return self.input.source
+
+    @property
+    def output(self) -> OutputAnchor:
+        """What the copy's readers read now."""
+        return self.copy.outputs[0]
+
+    @property
+    def origin(self) -> Origin:
+        """Where the value was made, views looked through."""
+        return Sources(self.ctx.tracer, lambda via, following: True).origin(self.feed)
+
+    @property
+    def trace(self) -> Trace:
+        """The whole way back to the source; costs a step for each node on it."""
+        return self.ctx.trace(self.input)
+
+
+def first_no(rules: Iterable[DeleteRule], candidate: DeleteCandidate) -> Keep | None:
+    """The first rule's no, with its full code; its hint only where no later rule says no too."""
+    first: Keep | None = None
+    for rule in rules:
+        keep = rule(candidate)
+        if keep is None:
+            continue
+        if first is not None:
+            return replace(first, hint=None)
+        first = replace(keep, code=rule.owner.full(keep.code))
+        if first.hint is None:
+            break
+    return first
 
 
 class DeleteRules(Registry[DeleteRule]):

@@ -80,7 +80,6 @@ def _noes(copy: Candidate) -> Iterator[Keep]:
         if keep is not None:
             yield advised(copy, keep)
     # A rule may rely on both ends; a copy without an output gives nothing to anybody.
-    for contributed in copy.run.further_rules if copy.copy.outputs else ():
-        keep = contributed(copy)
-        if keep is not None:
-            yield replace(keep, code=contributed.owner.full(keep.code))
+    contributed = copy.ctx.kept_by_rule(copy) if copy.copy.outputs else None
+    if contributed is not None:
+        yield contributed

@@ -45,7 +45,6 @@ class Run:
             constants, variables and graph inputs).
         symbols: GE's alias classes, with anchor types.
         listing: the listed order and what rests on it.
-        further_rules: what plugins contribute to the chain.
         verdicts: the code last given for each copy.
     """
 
@@ -70,7 +69,6 @@ class Run:
                 ctx.layout_checkers, self.root, self.ops, ctx.option, target=ctx.target
             )
         )
-        self.further_rules = ctx.delete_rules()
         self.listing = Listing(self)
         self.verdicts: dict[Node, str] = {}
         self._most_steps = search_limit * sum(len(graph) for graph in self.root.all_graphs())

@@ -10,10 +10,20 @@ stores its contents in the input: without them the graph is as it came.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ge_core.api import DATA_LIKE, Graph, GraphPass, InputAnchor, Node, OutputAnchor, PassContext
+from ge_core.api import (
+    DATA_LIKE,
+    Graph,
+    GraphPass,
+    InputAnchor,
+    Keep,
+    Node,
+    OutputAnchor,
+    PassContext,
+    blame_two,
+)
 from ge_memconflict.companions.codes import INNER_DELETE
 from ge_memconflict.companions.copying import Copier
 from ge_memconflict.companions.handing_back import handing_back
@@ -55,13 +65,14 @@ def _judge(copy: Node, copier: Copier) -> None:
     size = copy.outputs[0].desc.nbytes
     graph, memories = copy.graph, copier.memories
     assert graph is not None
-    stores, keep = handing_back(copy), None
+    stores = handing_back(copy)
+    keep: _Keep | Keep | None = None
     for store in stores:
         memories.forget(store)
         graph.remove(store)
     if not stores:
         keep = _area(copy, value, ctx) or _unordered(copy, value, ctx)
-        keep = keep or _seen(copy, value, copier)
+        keep = keep or _seen(copy, value, copier) or _ruled(copy, ctx)
     if keep is not None:
         ctx.missed(copy, keep.code, blame=keep.blame, bytes=size, hint=keep.hint, **keep.fields)
         return
@@ -70,6 +81,12 @@ def _judge(copy: Node, copier: Copier) -> None:
     memories.removed(value, copy)
     ctx.order.vouch()
     ctx.applied(copy, "INNER_IDENTITY_UNNEEDED", bytes=size, blame=blame)
+
+
+def _ruled(copy: Node, ctx: PassContext) -> Keep | None:
+    """What a plugin's rule says of a copy that came with the graph; others are our own."""
+    keep = ctx.kept_by_rule(copy) if copy.origin else None
+    return keep and replace(keep, blame=blame_two(copy, keep.blame))
 
 
 def _area(copy: Node, value: OutputAnchor, ctx: PassContext) -> _Keep | None:

@@ -10,14 +10,14 @@ has put in front of one node is not judged at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ge_core.api import IDENTITY_LIKE, Graph, GraphPass, Node, PassContext
 from ge_memconflict.identities import RESERVED
 from ge_memconflict.placing import serves_only
 from ge_memconflict.readwrite.codes import CODES, COUNTERS
 from ge_memconflict.readwrite.inserting import insert_where_needed
-from ge_memconflict.readwrite.removing import remove_or_say, remove_unread
+from ge_memconflict.readwrite.removing import kept_by_rule, remove_or_say, remove_unread
 from ge_memconflict.readwrite.results import isolate_results
 from ge_memconflict.readwrite.run import Refusal, Run
 from ge_memconflict.readwrite.splitting import split
@@ -72,6 +72,9 @@ def _split_or_remove(run: Run, node: Node) -> Refusal | None:
     port = node.outputs[0]
     refused: Refusal | None = None
     if len(port.readers) > 1:
+        ruled = kept_by_rule(run, node)
+        if ruled is not None:
+            return replace(ruled, hint=None)
         refused = split(run, node)
         if node.graph is None:
             return None

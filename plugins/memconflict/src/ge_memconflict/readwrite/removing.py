@@ -29,6 +29,9 @@ def remove_unread(run: Run, identity: Node) -> Refusal | None:
     border = _border(run, identity, feed)
     if border is not None:
         return Refusal("KEPT_NEAR_SUBGRAPH", (feed,), {"place": border.name})
+    refused = kept_by_rule(run, identity)
+    if refused is not None:
+        return refused
     run.removed(identity, "REMOVED_UNREAD", blame=feed)
     graph.bypass(identity)
     return None
@@ -44,6 +47,7 @@ def remove_or_say(run: Run, identity: Node) -> Refusal | None:
         or _description(feed, port)
         or _noticed(run, identity, feed, reader)
         or _layout(run, identity)
+        or kept_by_rule(run, identity)
     )
     if refused is not None:
         return refused
@@ -53,6 +57,8 @@ def remove_or_say(run: Run, identity: Node) -> Refusal | None:
         if after is not reader.node:
             graph.add_control(reader.node, after)
     _keep_description(feed, port)
+    if run.layout is not None:
+        run.layout[1].join(identity.inputs[0], port)
     graph.bypass(identity)
     run.memories.join(source, copy)
     run.times.edited()
@@ -136,10 +142,19 @@ def _layout(run: Run, identity: Node) -> Refusal | None:
     checks, classes = layout
     clash = checks.first_clash(classes, identity.inputs[0], identity.outputs[0])
     if clash is None:
-        classes.join(identity.inputs[0], identity.outputs[0])
         return None
     fields = {"first": repr(clash.first), "second": repr(clash.second), "clash": clash.code}
     return Refusal("KEPT_LAYOUT", (clash.first, clash.second), fields)
+
+
+def kept_by_rule(run: Run, identity: Node) -> Refusal | None:
+    """What a plugin's rule says against an Identity's going."""
+    keep = run.ctx.kept_by_rule(identity)
+    if keep is None:
+        return None
+    blamed = () if keep.blame is None else keep.blame
+    blame = tuple(blamed) if isinstance(blamed, (list, tuple)) else (blamed,)
+    return Refusal(keep.code, blame, keep.fields, keep.hint)
 
 
 def _keep_description(feed: OutputAnchor, port: OutputAnchor) -> None:

@@ -37,7 +37,7 @@ class Refusal:
     code: str
     blame: tuple[Any, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
-    hint: str | None = None
+    hint: Any = None
 
 
 class Run:

@@ -8,7 +8,7 @@ memory. Where a reader only has to come before a writer, an edge sees to it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ge_core.api import Graph, GraphPass, Keep, Node, PassContext, blame_two
 from ge_tensormove.coalesce.codes import CODES
@@ -16,7 +16,7 @@ from ge_tensormove.coalesce.knowledge import Knowledge
 from ge_tensormove.coalesce.move import COPIES, Move, reserved
 from ge_tensormove.coalesce.removal import RemovalFailed, remove
 from ge_tensormove.coalesce.search import chosen, worth
-from ge_tensormove.coalesce.verdict import verdict
+from ge_tensormove.coalesce.verdict import listed_verdict, verdict
 
 _COUNTERS = {
     "steps": "accesses, edges and trace steps looked at",
@@ -64,10 +64,16 @@ class _Run:
         moves: list[Move] = []
         for place, node in enumerate(copies):
             keep = reserved(node, known)
-            if keep is None:
-                moves.append(Move(node, place))
-            else:
+            if keep is not None:
                 self._missed(node, keep)
+                continue
+            move = Move(node, place)
+            # Before any choice is made: what stays must not take the place of what could go.
+            ruled = self._ctx.kept_by_rule(node)
+            if ruled is None:
+                moves.append(move)
+            else:
+                self._reasons[move] = self._first_reason(move, ruled)
         first = chosen(moves, known)
         ahead = frozenset(first)
         left = [*first, *sorted((move for move in moves if move not in ahead), key=worth)]
@@ -80,12 +86,27 @@ class _Run:
         known.relist()
         self._ctx.count("steps", known.steps)
 
+    def _first_reason(self, move: Move, ruled: Keep) -> Keep:
+        """Why a copy stays that a plugin's rule keeps: what is our own reason comes first.
+
+        The rule's hint is for a copy that could go at once otherwise.
+        """
+        answer = listed_verdict(move, self._known)
+        if isinstance(answer, Keep):
+            return answer
+        return ruled if answer.is_free else replace(ruled, hint=None)
+
     def _remove(self, move: Move) -> bool:
         """Remove a copy, where it may go; False where it stays, for now."""
         answer = verdict(move, self._known)
         context, node, size = self._context(move.graph), move.node, move.output.desc.nbytes
         if isinstance(answer, Keep):
             self._reasons[move] = answer
+            return False
+        # Again, as other copies may have gone since, and what they said of the memory.
+        ruled = self._ctx.kept_by_rule(node)
+        if ruled is not None:
+            self._reasons[move] = ruled
             return False
         try:
             keep = remove(move, answer, self._known)

@@ -9,7 +9,7 @@ it can be done on the variable's own memory: two copies of the whole less in eve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ge_core.api import (
     PAIRS_OPTION,
@@ -20,6 +20,7 @@ from ge_core.api import (
     Keep,
     Node,
     PassContext,
+    blame_two,
     is_write_back,
 )
 from ge_tensormove.writeback.chain import Chain
@@ -117,7 +118,7 @@ class _Run:
 
     def _tried(self, chain: Chain) -> Clash | None:
         """Make the edits; why not, where they are to be taken back."""
-        keep = _unfit(chain, self._scene)
+        keep = _unfit(chain, self._scene) or _ruled(chain, self._scene)
         if keep is not None:
             return Clash(keep)
         try:
@@ -220,6 +221,18 @@ def _unfit(chain: Chain, scene: Scene) -> Keep | None:
             return Keep("W_RESERVED", blame=[node, chain.target], hint=hint)
         if node.name in scene.known.kept:
             return Keep("W_RAISES_PEAK", blame=[node, chain.target], hint="--objective copies")
+    return None
+
+
+def _ruled(chain: Chain, scene: Scene) -> Keep | None:
+    """What a plugin's rule says against a copy's going, or its becoming a store.
+
+    The hint is left out, as it isn't known whether everything else would do.
+    """
+    for link in chain.links:
+        keep = scene.ctx.kept_by_rule(link.node) if link.is_copy else None
+        if keep is not None:
+            return replace(keep, blame=blame_two(link.node, keep.blame), hint=None)
     return None
 
 
