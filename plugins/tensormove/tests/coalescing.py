@@ -1,4 +1,4 @@
-"""Running `TensorMoveCoalescePass` alone on a graph, with what surrounds it as a test wants."""
+"""Running `TensorMoveCoalescePass` or another pass alone, surrounded as a test wants."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ def coalesce(
     graph: Graph,
     options: Mapping[str, str] | None = None,
     *,
+    name: str = PASS,
     layout: bool = True,
     kept: frozenset[str] = frozenset(),
     original: Graph | None = None,
     **fields: Any,
 ) -> tuple[Environment, Mapping[str, int]]:
     """Run the pass; what it shares, and what it has counted. `fields` are its own options."""
-    values = {name: OptionValue(value, "test") for name, value in (options or {}).items()}
+    values = {option: OptionValue(text, "test") for option, text in (options or {}).items()}
     env = Environment(
         root=graph,
         level=LevelRegistry().working("O4"),
@@ -39,7 +40,7 @@ def coalesce(
         kept=kept,
         extras={} if original is None else {"original": original},
     )
-    declaration = PASSES.get(PASS)
+    declaration = PASSES.get(name)
     env.codes.add(declaration.codes)
     work: Any = declaration.make(**fields)
     ctx = PassContext(env, declaration, graph)

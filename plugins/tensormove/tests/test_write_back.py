@@ -12,6 +12,7 @@ from ge_core.api import Graph, GraphBuilder
 from ge_core.session.copies import CopyCount
 from ge_core.session.execution import make_executor
 
+from .coalescing import coalesce
 from .written_back import (
     FORMS,
     HALF,
@@ -259,3 +260,19 @@ def test_an_old_value_is_saved_behind_what_stored_it_on_another_stream() -> None
     result = compiled(b.graph)
     (saved,) = (node for node in result.graph.nodes if "_saved" in node.name)
     assert "first" in [node.name for node in saved.control_inputs]
+
+
+@pytest.mark.parametrize("node", ["copy", "back"])
+def test_what_would_raise_the_peak_stays(node: str) -> None:
+    """A copy without which the arena would grow is left, and so is what only goes with it."""
+    graph = graph_of(FORMS["copy_and_update"])
+    env, _ = coalesce(graph, name="WriteBackRemovePass", kept=frozenset({node}))
+    assert graph.find("copy") is not None
+    remark = env.remarks.final("back")
+    assert remark is not None and remark.hint is not None
+    assert ("W_RAISES_PEAK", "--objective copies", SIZE) == (
+        remark.code,
+        remark.hint.value,
+        remark.bytes,
+    )
+    assert node in [blame.node for blame in remark.blame]
