@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from ge_core.ir import GraphBuilder, OutputAnchor, TensorDesc
 from ge_core.testing.choices import recent
 from ge_core.testing.random_memory import Memories, bare
 
 
-class Calls(Memories):
+class Calls(Memories, ABC):
     """Steps that make subgraphs."""
 
+    @abstractmethod
     def body(self, build: GraphBuilder, pool: list[OutputAnchor], count: int, depth: int) -> None:
         """Fill a graph with about so many steps."""
-        raise NotImplementedError
 
+    @abstractmethod
     def guarded(self, build: GraphBuilder, pool: list[OutputAnchor]) -> OutputAnchor:
         """What a node may destroy."""
-        raise NotImplementedError
 
     # ---- control flow --------------------------------------------------------------------------
 
