@@ -163,3 +163,11 @@ def test_which_number_is_the_input_is_told() -> None:
         {PAIRS_OPTION: "0,1"}
     )
     assert (True, []) == removed({PAIRS_OPTION: "0,0"})
+
+
+@pytest.mark.parametrize("text", ["in:0,out:1", "out:1,in:0", "in:0,out:1|1,0"])
+def test_labelled_pairs_are_told_once(text: str) -> None:
+    """What the planner reads is the text as it was given, not as it was read before."""
+    assert [f"option {PAIRS_OPTION}: {what}" for what in read_pairs(text).told] == removed(
+        {PAIRS_OPTION: text}
+    )[1]

@@ -24,7 +24,7 @@ from ge_core.registry import kernel_owner
 from ge_core.session.blame import blamed, culprit
 from ge_core.session.copies import count_copies
 from ge_core.session.kernel import Kernel
-from ge_core.session.lending import check_pairs, readings
+from ge_core.session.lending import check_pairs
 from ge_core.session.peak import keep_moves, keep_peak
 from ge_core.session.planning import Planner
 from ge_core.session.request import CompileRequest
@@ -122,9 +122,8 @@ class _Compile:
         self.env.kept = kept
         self.env.extras["original"] = self.original
         self.planner = Planner(kernel, self.target, self.schedule, request)
-        given = self.schedule.options.as_dict()
-        check_pairs(graph, given)
-        for warning in (*self.planner.warnings, *readings(given), *doubts(graph, kernel.ops)):
+        check_pairs(graph, self.planner.options)
+        for warning in (*self.planner.warnings, *doubts(graph, kernel.ops)):
             self.env.warn(warning)
         self.plan: Plan | None = None
         self.tasks: TaskList | None = None

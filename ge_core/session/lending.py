@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from ge_core.errors import OptionError
@@ -31,13 +31,6 @@ def plainly(options: Mapping[str, str]) -> dict[str, str]:
         name: str(_READERS[name](value)) if name in _READERS else value
         for name, value in options.items()
     }
-
-
-def readings(options: Mapping[str, str]) -> Iterator[str]:
-    """What is told about how these options are read."""
-    for name, read in _READERS.items():
-        if name in options:
-            yield from (f"option {name}: {what}" for what in read(options[name]).told)
 
 
 def check_pairs(graph: Graph, options: Mapping[str, str]) -> None:

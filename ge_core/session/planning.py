@@ -32,8 +32,7 @@ class Planner:
         self.target = target
         self.level = schedule.level.name
         self._values = schedule.options
-        # The plan's options are read again by the proof, which knows only their plain form.
-        self.options = plainly(self._values.as_dict())
+        self.options = self._values.as_dict()
         schedule.options.asked.update(PLAN_OPTIONS)
         self.timeout = request.timeout
         given = request.assigner or kernel.config.assigner or DEFAULT_ASSIGNER
@@ -65,7 +64,8 @@ class Planner:
             # A package may have several.
             said = f"assigner {self.assigner_name!r}: {error.message}"
             raise PlanError(said, owner=error.owner, hint=error.hint) from error
-        plan.options = dict(sorted(self.options.items()))
+        # The plan's options are read again by the proof, which knows only their plain form.
+        plan.options = dict(sorted(plainly(self.options).items()))
         return plan
 
     def problem(self, graph: Graph) -> tuple[MemoryProblem, PlanFacts]:
