@@ -135,7 +135,7 @@ def _memory_ends(node: Node, ends: Interface, ops: OpRegistry) -> Iterator[Link]
     """What a subgraph's inputs and results share with its caller."""
     kind = ops.kind(node)
     for index, inner in ends.data.items():
-        outer = _slot(node, index, kind)
+        outer = outer_slot(node, index, kind)
         if outer is None:
             continue
         for data in inner:
@@ -149,7 +149,7 @@ def _memory_ends(node: Node, ends: Interface, ops: OpRegistry) -> Iterator[Link]
             yield Link(node.outputs[index], result.source)
 
 
-def _slot(node: Node, index: int, kind: str) -> InputAnchor | OutputAnchor | None:
+def outer_slot(node: Node, index: int, kind: str) -> InputAnchor | OutputAnchor | None:
     """The outer memory that inner input `index` is; None where a turn gets it afresh."""
     if not 0 <= index < len(node.inputs):
         return None
@@ -224,7 +224,7 @@ def _outer_feeds(
         return []
     callers = [caller for caller, _ in node.graph.callers]
     if copied_ends:
-        slots = [_slot(caller, index, ops.kind(caller)) for caller in callers]
+        slots = [outer_slot(caller, index, ops.kind(caller)) for caller in callers]
         return [slot for slot in slots if slot is not None]
     return [caller.inputs[index] for caller in callers if index < len(caller.inputs)]
 

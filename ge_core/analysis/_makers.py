@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import Final, TypeAlias
 
-from ge_core.analysis._alias_rules import _slot, named_memory
+from ge_core.analysis._alias_rules import named_memory, outer_slot
 from ge_core.analysis.aliases import Anchor
-from ge_core.analysis.interface import interface_of
+from ge_core.analysis.interface import Interfaces
 from ge_core.ir import InputAnchor, Node, OutputAnchor
 from ge_core.ops import OpRegistry, is_subgraph_data, parent_index, ref_of
 
@@ -37,6 +37,7 @@ class MakerSearch:
     def __init__(self, ops: OpRegistry, without: Set[Node] = frozenset()) -> None:
         self._ops = ops
         self._without = without
+        self._ends = Interfaces()
         self._known: dict[Anchor, Makers | None] = {}
         self.steps = 0
 
@@ -77,7 +78,7 @@ class MakerSearch:
             yield from self._outside(node, calls)
         elif kind == "call" and node.subgraphs:
             for graph in node.subgraphs.values():
-                result = interface_of(graph).results.get(output.index)
+                result = self._ends.of(graph).results.get(output.index)
                 if result is not None and result.source is not None:
                     yield result.source, (*calls, node)
         elif kind == "merge":
@@ -97,7 +98,7 @@ class MakerSearch:
         if calls and calls[-1] in callers:
             callers, calls = [calls[-1]], calls[:-1]
         for caller in dict.fromkeys(callers):
-            slot = _slot(caller, index, self._ops.kind(caller))
+            slot = outer_slot(caller, index, self._ops.kind(caller))
             outer = slot.source if isinstance(slot, InputAnchor) else slot
             if outer is not None:
                 yield outer, calls

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from ge_core.analysis._alias_rules import _slot
+from ge_core.analysis._alias_rules import outer_slot
 from ge_core.analysis.aliases import Anchor
 from ge_core.analysis.interface import Interfaces
 from ge_core.analysis.pieces import is_free_join, is_free_split
@@ -189,7 +189,7 @@ class Accesses:
         for caller, _ in graph.callers:
             slot = None
             if index is not None:
-                slot = _slot(caller, index, self._ops.kind(caller))
+                slot = outer_slot(caller, index, self._ops.kind(caller))
             if slot is None:
                 return [_write(node, output, graph, HEAD)]
         return []

@@ -78,12 +78,11 @@ def _trials(result: Result, node: str, arguments: dict[str, Any]) -> list[Trial]
     from ge_core.session.trial import trials
 
     def again(graph: Graph, changed: Mapping[str, Any]) -> Result:
-        asked = {**arguments, **changed, "input_shapes": {}, "origins": {}}
         options = {**arguments["options"], **changed.get("options", {})}
-        level = options.pop(LEVEL, None) if "level" not in changed else changed["level"]
+        level = options.pop(LEVEL, None) or arguments["level"]
+        asked = {**arguments, "level": level, **changed, "input_shapes": {}, "origins": {}}
         asked["enable"] = [*arguments["enable"], *changed.get("enable", ())]
-        asked.update(options=options, level=level or arguments["level"])
-        options.pop(LEVEL, None)
+        asked["options"] = options
         with results_kept_apart():
             return compile(graph, prove=False, **asked)
 

@@ -204,15 +204,14 @@ class LayoutChecks:
         without: Collection[tuple[str, str]] = (),
         target: Target = GENERIC,
     ) -> None:
-        left_out = {frozenset(pair) for pair in without}
-        self._rules = [
-            rule
+        left_out = {pair_key(*pair) for pair in without}
+        self._rules = {
+            pair: rule
             for rule in checkers
             if rule.kind != "never"
             and not all(name in apart_from for name in rule.types)
-            and frozenset(rule.types) not in left_out
-        ]
-        self._by_types = {pair_key(*rule.types): rule for rule in self._rules}
+            and (pair := pair_key(*rule.types)) not in left_out
+        }
         self._checkers = checkers
         self._root = root
         self._ops = ops
@@ -247,7 +246,7 @@ class LayoutChecks:
         query = self._query(members, holds, (first, second))
         here, there = classes.present(first), classes.present(second)
         meeting = {pair_key(one, other) for one in here for other in there}
-        for rule in (rule for pair, rule in self._by_types.items() if pair in meeting):
+        for rule in (rule for pair, rule in self._rules.items() if pair in meeting):
             for left, right, ones, others in classes.meetings(first, second, (rule.types,)):
                 for one in ones:
                     for other in others:
@@ -274,7 +273,7 @@ class LayoutChecks:
         query = self._query(lambda: classes.members(anchor), holds, None)
         places = {member: at for at, member in enumerate(classes.members(anchor))}
         for left, right in pairs:
-            rule = self._by_types[pair_key(left, right)]
+            rule = self._rules[pair_key(left, right)]
             for one, other in _meetings(classes, anchor, left, right):
                 types = (left, right)
                 if places[one] > places[other]:
@@ -307,7 +306,7 @@ class LayoutChecks:
             for right in present[at:]:
                 if left == right and classes.count(anchor, left) < 2:
                     continue
-                if (left, right) in self._by_types:
+                if (left, right) in self._rules:
                     yield left, right
 
     # ---- asking --------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ class Permissions:
             return False
         if guarded.index in self._lent.inputs or guarded.node.name in self._reference.touched:
             return True
-        if touch.is_update and any(index == guarded.index for index, _ in self._lent.pairs):
+        if touch.is_update and self._lent.ends_as_nobodys(guarded.index):
             # Nobody relies on what the input held: the output's bytes come to its address.
             return True
         return any(self._is_pair(guarded, at, touch.region) for at in range(len(self._outputs)))

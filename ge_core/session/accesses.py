@@ -84,6 +84,10 @@ class Accesses:
                 del found[anchor]
         return sorted(found, key=lambda anchor: (self._place.get(anchor.node, -1), anchor.index))
 
+    def writes(self, anchor: InputAnchor) -> bool:
+        """Whether the memory may have changed after an access."""
+        return anchor.node.op != "NetOutput" and self._effects.input_kind(anchor).writes
+
     def told(self, anchor: InputAnchor, copy: Node | None, readers: Sequence[Node]) -> Access:
         """One access in words.
 
@@ -94,9 +98,8 @@ class Accesses:
         node = anchor.node
         kind = self._effects.input_kind(anchor)
         when = "" if copy is None else self._when(node, copy, readers)
-        writes = kind.writes and node.op != "NetOutput"
-        what = str(anchor.source)
-        return Access(str(anchor), node.op, self._does(anchor, kind), what, writes, when)
+        does, what = self._does(anchor, kind), str(anchor.source)
+        return Access(str(anchor), node.op, does, what, self.writes(anchor), when)
 
     def _does(self, anchor: InputAnchor, kind: InputKind) -> str:
         node = anchor.node

@@ -155,8 +155,7 @@ class _Teller:
         self, anchors: list[InputAnchor], copy: Node | None, most: int = MOST_TOLD
     ) -> tuple[tuple[Access, ...], int]:
         """The most important ones in words, as listed, and how many are left out."""
-        told = [self._accesses.told(a, None, ()) for a in anchors]
-        ranked = sorted(range(len(told)), key=lambda at: (not told[at].writes, at))
+        ranked = sorted(range(len(anchors)), key=lambda at: not self._accesses.writes(anchors[at]))
         chosen = sorted(ranked[:most])
         return (
             tuple(self._accesses.told(anchors[at], copy, self._readers) for at in chosen),

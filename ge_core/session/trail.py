@@ -7,14 +7,12 @@ copy does not depend on which pass judged it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from ge_core.analysis import SourceTracer, Step, TraceRule
+from ge_core.analysis import NAME_MARK, SourceTracer, Step, TraceRule
 from ge_core.ir import InputAnchor, OutputAnchor
 from ge_core.ops import OpRegistry
-
-_NAME_MARK: Final = "ref_var_src_var_name"
-DATA_LIKE: Final = frozenset({"Data", "RefData", "AippData", "AnnData"})
+from ge_core.ops.builtin import DATA_LIKE
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ def _special(source: OutputAnchor, ops: OpRegistry) -> str | None:
         return "a constant, the same in every run"
     if kind == "variable":
         return "a variable, which keeps its value for other runs"
-    name = source.desc.attrs.get(_NAME_MARK) or node.attrs.get(_NAME_MARK)
+    name = source.desc.attrs.get(NAME_MARK) or node.attrs.get(NAME_MARK)
     if name:
         return f"the memory of variable {name}, by its name"
     if node.op in DATA_LIKE and node.graph is not None and node.graph.is_root:
