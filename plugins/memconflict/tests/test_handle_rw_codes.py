@@ -238,6 +238,18 @@ def _(b: GraphBuilder) -> None:
     b.net_output(use(b, b.op("ConcatD", copy, made(b, "b"), attrs=attrs, shape=(2, 16))))
 
 
+@trips("KEPT_HANDED_TO_BOTH")
+def _(b: GraphBuilder) -> None:
+    act = made(b)
+    inner = b.subgraph("g")
+    inner.net_output(use(inner, inner.data("d", index=0)))
+    both = [
+        b.op("PartitionedCall", given, name=f"call{at}", subgraphs={"f": inner})
+        for at, given in enumerate((act, b.op("Reshape", hold(b, act), name="seen")))
+    ]
+    b.net_output(*both)
+
+
 @trips("KEPT_OWNED")
 def _(b: GraphBuilder) -> None:
     b.net_output(store(b, hold(b, b.op("Variable", name="w"))))
@@ -275,6 +287,30 @@ def _(b: GraphBuilder) -> None:
     x = b.data("x")
     packed = {"continuous_input": True}
     b.net_output(b.op("HcomAllGather", hold(b, x), made(b), attrs=packed, shape=(2, 16)))
+
+
+def test_a_reader_that_has_gone_over_ties_nothing_together() -> None:
+    """A subgraph takes the value and its copy until the one reader is split off the other."""
+    b = GraphBuilder()
+    x = b.data("x")
+    copy = hold(b, x)
+    inner = b.subgraph("g")
+    inner.net_output(inner.data("d", index=0))
+    for at, given in enumerate((x, copy)):
+        b.op("StatefulPartitionedCall", given, name=f"call{at}", subgraphs={"f": inner})
+    b.net_output(copy)
+    assert "KEPT_RESULT" == final(b, "hold").code
+
+
+def test_layout_rules_are_not_shown_what_is_gone() -> None:
+    """A rule that looks through a memory meets none of the Identities taken out before."""
+    b = GraphBuilder()
+    x = b.op("RefData", name="x", attrs={"index": 0})
+    copies = [b.op("Identity", x, name=f"copy{at}") for at in range(3)]
+    copies[2] = b.op("Identity", copies[2], name="again")
+    packed = {"continuous_input": True}
+    b.net_output(b.op("HcomAllGather", *copies, attrs=packed, shape=(3, 16)))
+    assert ["KEPT_LAYOUT"] * 3 == [final(b, name).code for name in ("copy0", "copy1", "again")]
 
 
 BEYOND = {"ISOLATES_BY_CHECKER", "KEPT_LIMIT"}

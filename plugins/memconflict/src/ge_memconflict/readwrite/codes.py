@@ -32,6 +32,7 @@ CODES: Final[dict[str, str]] = {
     # left, other than in GE: the copy's readers would see something else
     "KEPT_OTHER_MEMORY": "it moves data from {source_kind} to {target_kind} memory",
     "KEPT_OTHER_TYPE": "{output} is described otherwise than its copy",
+    "KEPT_HANDED_TO_BOTH": "subgraphs called with {output} and with the copy take either",
     "KEPT_PIECES": "{output} or the copy is part of a larger block",
     "KEPT_OWNED": "{writer} would overwrite {output}, whose owner keeps it",
     "KEPT_RESULT": "{output} would become a result",

@@ -24,8 +24,8 @@ _MERGE: Final = "StreamMerge"
 
 def remove_unread(run: Run, identity: Node) -> Refusal | None:
     """Take out an Identity that nobody reads; why it stays, or None where it went."""
-    graph, feed = identity.graph, identity.inputs[0].source
-    assert graph is not None and feed is not None
+    feed = identity.inputs[0].source
+    assert feed is not None
     border = _border(run, identity, feed)
     if border is not None:
         return Refusal("KEPT_NEAR_SUBGRAPH", (feed,), {"place": border.name})
@@ -33,7 +33,7 @@ def remove_unread(run: Run, identity: Node) -> Refusal | None:
     if refused is not None:
         return refused
     run.removed(identity, "REMOVED_UNREAD", blame=feed)
-    graph.bypass(identity)
+    run.take_out(identity)
     return None
 
 
@@ -57,9 +57,7 @@ def remove_or_say(run: Run, identity: Node) -> Refusal | None:
         if after is not reader.node:
             graph.add_control(reader.node, after)
     _keep_description(feed, port)
-    if run.layout is not None:
-        run.layout[1].join(identity.inputs[0], port)
-    graph.bypass(identity)
+    run.take_out(identity)
     run.memories.join(source, copy)
     run.times.edited()
     hold_order(run, reader, run.memories.of(feed))
@@ -130,6 +128,10 @@ def _description(feed: OutputAnchor, port: OutputAnchor) -> Refusal | None:
 
 def _noticed(run: Run, identity: Node, feed: OutputAnchor, reader: InputAnchor) -> Refusal | None:
     source, copy = run.memories.of(feed), run.memories.of(identity.outputs[0])
+    if source is copy:
+        # What tied them together may have been a reader that has gone over to the source since.
+        run.memories.forget(feed)
+        source, copy = run.memories.of(feed), run.memories.of(identity.outputs[0])
     refused = change_seen(run, identity, source, copy)
     return refused or waiting_first(run, identity, [reader])
 

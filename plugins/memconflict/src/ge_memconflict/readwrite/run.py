@@ -169,6 +169,17 @@ class Run:
             self._layout = checks, classes
         return self._layout
 
+    def take_out(self, identity: Node) -> None:
+        """Remove an Identity; whoever still reads it reads what it copied."""
+        assert identity.graph is not None
+        if self._layout is not None:
+            classes = self._layout[1]
+            if identity.outputs[0].readers:
+                classes.join(identity.inputs[0], identity.outputs[0])
+            for anchor in (identity.inputs[0], identity.outputs[0]):
+                classes.discard(anchor)
+        identity.graph.bypass(identity)
+
     def may_search(self) -> bool:
         """Whether comparing more accesses is within the bound on work."""
         return self.steps <= self._limit

@@ -25,7 +25,8 @@ def change_seen(run: Run, identity: Node, source: Memory, copy: Memory) -> Refus
     feed = identity.inputs[0].source
     assert feed is not None
     if source is copy:
-        return None
+        # A subgraph with several callers is handed either: what is whose can't be told there.
+        return Refusal("KEPT_HANDED_TO_BOTH", (feed, identity.outputs[0]), {"output": repr(feed)})
     if source.in_pieces or copy.in_pieces:
         return Refusal("KEPT_PIECES", (feed, identity.outputs[0]), {"output": repr(feed)})
     row = _in_one_row(source, copy)

@@ -128,7 +128,5 @@ def _relink(
 
 
 def _take_out(run: Run, identity: Node) -> None:
-    graph = identity.graph
-    assert graph is not None
-    graph.bypass(identity)
+    run.take_out(identity)
     run.times.edited()
