@@ -8,6 +8,7 @@ from ge_core.analysis.effects import Effects, InputKind, OutputKind, Recorded, c
 from ge_core.analysis.interface import Interface, Interfaces, interface_of
 from ge_core.analysis.interference import Interference, Joined
 from ge_core.analysis.liveness import Life, Liveness
+from ge_core.analysis.makers import MakerSearch
 from ge_core.analysis.nesting import containers, inner_graphs, lift_both, lifted
 from ge_core.analysis.order import Order
 from ge_core.analysis.pieces import Piece, is_free_join, is_free_split, join_pieces, split_pieces
@@ -46,6 +47,7 @@ __all__ = [
     "Accesses",
     "Interference",
     "Joined",
+    "MakerSearch",
     "TimedAccess",
     "Timeline",
     "crossings",

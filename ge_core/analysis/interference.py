@@ -14,10 +14,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from ge_core.analysis._makers import MakerSearch, may_meet
 from ge_core.analysis._play import Play
 from ge_core.analysis.accesses import HEAD, TAIL, Access, Accesses
 from ge_core.analysis.aliases import AliasClasses, Anchor
+from ge_core.analysis.makers import MakerSearch, may_meet
 from ge_core.analysis.timed import AccessConflict, TimedAccess, moment
 from ge_core.analysis.timeline import Timeline
 from ge_core.ir import Graph, InputAnchor, Node

@@ -57,6 +57,26 @@ def test_a_store_gets_a_clean_copy_and_later_readers_read_it(run: Run) -> None:
     assert remark.hint is not None
 
 
+@pytest.mark.parametrize("same", [True, False])
+def test_a_shared_subgraph_may_see_the_store_by_another_name(run: Run, same: bool) -> None:
+    """One caller would give it the copy, the other the memory itself, if that is what is stored."""
+    b = GraphBuilder()
+    x = b.data("x")
+    act = b.op("Relu", x, name="act")
+    view = b.op("Reshape", act if same else b.op("Exp", x), name="view", reuse_input=0)
+    st = store(b, act, x, "st")
+    inner = b.subgraph("g")
+    inner.net_output(inner.op("Exp", inner.data("d", index=0), name="seen"))
+    calls = [
+        b.op("PartitionedCall", given, name=f"call{at}", subgraphs={"f": inner})
+        for at, given in enumerate((act, view))
+    ]
+    b.net_output(st, *calls)
+    env = run(b.graph, ADD)
+    expected = ["COPY_WOULD_HIDE_A_STORE"] if same else []
+    assert expected == [remark.code for remark in env.remarks.of("st")]
+
+
 def test_what_a_store_waited_for_its_copy_waits_for(run: Run) -> None:
     """Order is kept by the copy."""
     b = GraphBuilder()

@@ -8,7 +8,7 @@ here first and leave such a place alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,7 +28,7 @@ from ge_core.api import (
     lifted,
 )
 from ge_memconflict.companions.marks import is_constant, is_variable
-from ge_memconflict.companions.nearby import Nearby
+from ge_memconflict.companions.nearby import Near, Nearby
 from ge_memconflict.companions.places import Places
 from ge_memconflict.companions.turns import Turns
 from ge_memconflict.companions.ways import makers, up
@@ -187,7 +187,7 @@ class Memories:
             writers = self._writers(source, (_WRITES,))
             if not writers:
                 return None
-            near = self._nearby.of(readers)
+            near = self._nearby.of(readers, source)
             if handed_back:
                 return self._missed(source, writers, near, place)
             found = self._lasting(source, writers, near, place, (_LASTING, _OWNED))
@@ -204,7 +204,7 @@ class Memories:
         source, given = copy.inputs[0].source, copy.outputs[0]
         assert source is not None
         kinds = (_WRITES, _SCRIBBLES)
-        near = self._nearby.of(given.readers)
+        near = self._nearby.of(given.readers, source)
         writers = [*self._writers(source, kinds), *self._writers(given, kinds)]
         guarded = (_LASTING, _CONSTANT) if planted else (_LASTING, _CONSTANT, _OWNED)
         found = self._lasting(source, writers, near, copy, guarded)
@@ -216,7 +216,7 @@ class Memories:
         self,
         source: OutputAnchor,
         writers: list[Anchor],
-        near: Mapping[Anchor, None],
+        near: Near,
         place: Node,
         kinds: tuple[str, ...],
     ) -> Seen | None:
@@ -226,7 +226,7 @@ class Memories:
             return None
         for kind in kinds:
             for other in self._classes.of_type(source, kind):
-                if other not in near and self._turns.has(other):
+                if near.is_far(other) and self._turns.has(other):
                     return Seen(writer, other)
         if self._comes_back(source, near, place):
             return Seen(writer, source)
@@ -241,15 +241,13 @@ class Memories:
                     return Seen(results[0], other)
         return None
 
-    def _at_once(
-        self, source: OutputAnchor, writers: list[Anchor], near: Mapping[Anchor, None]
-    ) -> Seen | None:
+    def _at_once(self, source: OutputAnchor, writers: list[Anchor], near: Near) -> Seen | None:
         """A node that would change the memory of another of its inputs."""
         changed = {w.node: w for w in writers if isinstance(w, InputAnchor)}
         for of_near in (True, False) if changed else ():
             for other in self._accesses(source, near, of_near=of_near):
                 writer = changed.get(other.node)
-                if writer is not None and (writer in near) is not of_near:
+                if writer is not None and (near.is_far(writer) if of_near else writer in near):
                     return Seen(writer, other)
         return None
 
@@ -257,7 +255,7 @@ class Memories:
         self,
         source: OutputAnchor,
         writers: list[Anchor],
-        near: Mapping[Anchor, None],
+        near: Near,
         place: Node,
         *,
         joining: bool = False,
@@ -277,13 +275,13 @@ class Memories:
         self,
         source: OutputAnchor,
         writers: list[Anchor],
-        near: Mapping[Anchor, None],
+        near: Near,
         place: Node,
         *,
         joining: bool = False,
     ) -> Seen | None:
         """An access on the readers' side that comes behind a write on the other."""
-        far_writers = [w for w in writers if w not in near and isinstance(w, InputAnchor)]
+        far_writers = [w for w in writers if near.is_far(w) and isinstance(w, InputAnchor)]
         later = [w for w in far_writers if self._runs_later(w.node, place)]
         # What ran before the copy runs again behind it where the whole graph does.
         again = far_writers if self._comes_back(source, near, place) else later
@@ -302,12 +300,12 @@ class Memories:
         return [anchor for anchors in found for anchor in anchors if self._turns.has(anchor)]
 
     def _accesses(
-        self, source: OutputAnchor, near: Mapping[Anchor, None], *, of_near: bool
+        self, source: OutputAnchor, near: Near, *, of_near: bool
     ) -> Iterator[InputAnchor]:
         """Inputs that read or change the memory when their node runs, of one side."""
         members = near if of_near else self._classes.members(source)
         for anchor in members:
-            is_mine = (of_near or anchor not in near) and self._turns.has(anchor)
+            is_mine = (of_near or near.is_far(anchor)) and self._turns.has(anchor)
             if is_mine and isinstance(anchor, InputAnchor) and self._is_access(anchor):
                 yield anchor
 
@@ -348,7 +346,7 @@ class Memories:
             return True
         return self._order.depends(first, second) or self._order.exclusive(first, second)
 
-    def _comes_back(self, source: OutputAnchor, near: Mapping[Anchor, None], place: Node) -> bool:
+    def _comes_back(self, source: OutputAnchor, near: Near, place: Node) -> bool:
         """Whether a copy would be made again and again of memory from outside its graph."""
         graph = place.graph
         if graph is None or graph.is_root or not self._runs_again(graph):

@@ -47,6 +47,10 @@ class MakerSearch:
             self._known[anchor] = self._search(anchor)
         return self._known[anchor]
 
+    def may_be_one(self, first: Anchor, second: Anchor) -> bool:
+        """Whether two anchors of one alias class may be one memory in some call."""
+        return may_meet(self.of(first), self.of(second))
+
     def _search(self, anchor: Anchor) -> Makers | None:
         start = anchor.source if isinstance(anchor, InputAnchor) else anchor
         if start is None:
