@@ -220,6 +220,19 @@ def test_a_change_of_the_listing_is_taken_back() -> None:
     assert not result.graph.node("old").control_outputs
 
 
+def test_a_result_that_changes_behind_its_write_back_is_not_saved_before() -> None:
+    """What is stored in the cache, and what is returned, are one memory at two times."""
+    b = GraphBuilder()
+    memory, new = cache(b), given(b, "new")
+    copy = copied(b, memory)
+    stored(b, memory, copy)
+    view = b.op("Reshape", copy, name="view", reuse_input=0)
+    updated(b, b.op("Reshape", view, name="again", reuse_input=0), view)
+    stored(b, memory, new, name="last")
+    b.net_output(view)
+    assert [] == differences(compiled(b.graph))
+
+
 def test_a_copy_is_saved_only_where_that_is_enough() -> None:
     """Of two write-backs one can go; for the other one a second reader is in the way later."""
     b = GraphBuilder()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ge_core.api import Anchor, InputAnchor, Keep, Node
+from ge_core.api import Anchor, InputAnchor, Keep, Node, OutputAnchor
 from ge_tensormove.coalesce.knowledge import Knowledge
 from ge_tensormove.writeback.chain import Chain, Link
 from ge_tensormove.writeback.edits import save
@@ -36,7 +36,16 @@ def _saved_results(chain: Chain, known: Knowledge) -> Node | None:
     (source,) = sources
     if source is None or source.node.graph is not known.root:
         return None
+    if _is_changed_behind(chain.store, last, known):
+        return None
     return save(source, results, chain.store)
+
+
+def _is_changed_behind(store: Node, output: OutputAnchor, known: Knowledge) -> bool:
+    """Whether a memory is written after a store of it, so that it ends as something else."""
+    accesses = known.interference.accesses(output)
+    start = min(timed.key for timed in accesses if timed.access.node is store)
+    return any(timed.access.writes and timed.key > start for timed in accesses)
 
 
 def _saved_readers(chain: Chain, clash: Clash, known: Knowledge) -> Node | None:
