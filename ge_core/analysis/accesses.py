@@ -107,12 +107,12 @@ class Accesses:
         captured = _number(node.attrs.get("captured"))
         if kind in ("loop", "scan") and anchor.index >= len(node.inputs) - captured:
             return []
-        found = [_read(node, anchor, graph)]
+        # Each turn begins with what its slots hold, whether or not the body looks at all of them.
+        turns = [inner for label, inner in node.subgraphs.items() if label != "cond"]
+        found = [_read(node, anchor, graph), *(_read(node, anchor, turn, HEAD) for turn in turns)]
         if kind == "while" and anchor.index >= len(node.outputs):
             # Its slot has no other name outside.
             found += self._turn_ends(anchor, anchor.index)
-        elif kind != "while":
-            found += [_read(node, anchor, inner, HEAD) for inner in _graphs(node)]
         return found
 
     def _of_plain(self, anchor: InputAnchor) -> list[Access]:

@@ -331,6 +331,7 @@ class Graph:
         for reader in readers:
             self.connect(feed, reader)
         self._order_all(node, before, after, feed)
+        self._tie_callers(node)
         self.remove(node)
         step = Bypass(version, self.root.version, node, feed, node.outputs[output])
         self.journal.bypasses.append(step)
@@ -362,6 +363,33 @@ class Graph:
             return
         for a, b in pairs:
             self.add_control(a, b)
+
+    def _tie_callers(self, node: Node) -> None:
+        """Keep a call's place on the stream of a node that goes.
+
+        While the node runs inside, its stream and that of a caller wait for each other in front of
+        the call and behind it; what is listed there may rely on it.
+        """
+        for caller, _ in self.callers:
+            outer = caller.graph
+            if outer is None or not crosses_streams(node, [caller]):
+                continue
+            for ahead in (True, False):
+                around = caller.control_inputs if ahead else caller.control_outputs
+                if any(
+                    tie.op == "NoOp" and tie.attrs.get("stream_id") == node.stream_id
+                    for tie in around
+                ):
+                    continue
+                tie = outer.add_node(
+                    "NoOp",
+                    outer.fresh_name(f"{node.name}_noop"),
+                    attrs={"stream_id": node.stream_id},
+                    origin=(),
+                    before=caller if ahead else None,
+                    after=None if ahead else caller,
+                )
+                outer.add_control(*((tie, caller) if ahead else (caller, tie)))
 
     def _check_mine(self, node: Node) -> None:
         if node.graph is not self:

@@ -85,6 +85,27 @@ def test_bypass_uses_one_barrier_for_many_pairs() -> None:
     assert () == barrier.origin
 
 
+def test_bypass_keeps_what_a_call_meant_to_a_stream_inside() -> None:
+    """The node's stream and the caller's waited for each other before the call and behind it."""
+    build = GraphBuilder()
+    x = build.data("x")
+    inner = build.subgraph("g")
+    given = inner.data("d", index=0)
+    copies = [inner.op("TensorMove", given, name=f"m{at}", attrs={"stream_id": 0}) for at in "ab"]
+    inner.net_output(*copies)
+    call = build.node(
+        "PartitionedCall", x, name="call", subgraphs={"f": inner}, attrs={"stream_id": 1}
+    )
+    build.net_output(*call.outputs)
+    graph = build.graph
+    for copy in copies:
+        inner.graph.bypass(copy.node)
+    verify(graph)
+    (ahead,), (behind,) = call.control_inputs, call.control_outputs
+    assert [ahead, call, behind] == [n for n in graph.nodes if n.op in ("NoOp", "PartitionedCall")]
+    assert [("NoOp", 0)] * 2 == [(tie.op, tie.attrs["stream_id"]) for tie in (ahead, behind)]
+
+
 def test_a_node_that_is_read_can_not_be_removed() -> None:
     """The error names the node and its reader; nothing has changed."""
     graph = chain("Relu", "Exp")

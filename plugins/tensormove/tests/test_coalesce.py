@@ -229,6 +229,24 @@ def test_what_gets_the_same_value_twice_stays_two_results() -> None:
         assert ("O4_REMOVED" if isolated else "O4_TWO_RESULTS") == codes["mv"]
 
 
+@pytest.mark.parametrize("shape", [(4, 8), (-1, 8)], ids=["planned", "unplanned"])
+def test_two_slots_of_a_loop_stay_two(shape: tuple[int, ...]) -> None:
+    """They begin with one value; the first one's later values are looked at by nobody."""
+    b = GraphBuilder()
+    first, second = (b.op("Relu", b.data(name, shape), name=f"{name}_act") for name in "xy")
+    carried = [b.op("TensorMove", of, name=f"mv{at}") for at, of in enumerate((first, second))]
+    carried.insert(2, b.op("TensorMove", first, name="mv2"))
+    cond, body = b.subgraph("cond"), b.subgraph("body")
+    asked = [cond.data(f"c{at}", shape, index=at) for at in range(3)]
+    cond.net_output(cond.op("Less", asked[1], name="less", shape=(), dtype="bool"))
+    slots = [body.data(f"d{at}", shape, index=at) for at in range(3)]
+    body.net_output(slots[2], slots[2], slots[1])
+    loop = {"cond": cond, "body": body}
+    b.node("While", *carried, outputs=[of.desc for of in carried], name="while", subgraphs=loop)
+    b.net_output(b.data("z"))
+    compiled(b.graph)
+
+
 @pytest.mark.parametrize("updated", ["beside", "before", "results"])
 def test_copies_that_a_subgraph_makes_call_by_call_do_not_become_one(updated: str) -> None:
     """Each call returns a copy of what it is given; one of them is overwritten, the other read."""
