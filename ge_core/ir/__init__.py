@@ -2,7 +2,7 @@
 
 from ge_core.ir.builder import GraphBuilder
 from ge_core.ir.clone import clone
-from ge_core.ir.collector import collector_paused
+from ge_core.ir.collector import collector_paused, collector_rare
 from ge_core.ir.desc import UNKNOWN_DIM, Shape, TensorDesc
 from ge_core.ir.graph import Graph, crosses_streams
 from ge_core.ir.journal import Journal, Transaction
@@ -33,6 +33,7 @@ __all__ = [
     "Transaction",
     "check_acyclic",
     "collector_paused",
+    "collector_rare",
     "crosses_streams",
     "clone",
     "load_graph_file",

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ge_core.errors import GraphError
-from ge_core.ir import Graph, clone
+from ge_core.ir import Graph, clone, collector_rare
 from ge_core.memory import Plan
 from ge_core.ops import check_arity, doubts, is_no_task
 from ge_core.passes.environment import Environment
@@ -74,23 +74,24 @@ class Compiler:
             with made.naming_passes():
                 return made.result()
 
-        first = attempt(graph, frozenset())
-        if first.allowed is None:
-            return finish(first)
-        removed = first.removed_moves()
-        found = None
-        if removed:
-            found = keep_moves(
-                removed,
-                lambda kept: attempt(clone(first.original), kept),
-                lambda made: made.allowed is None,
-            )
-        if found is None:
-            first.env.warn(
-                f"the peak is above the {first.allowed} bytes of level O1:"
-                " removing copies alone raised it"
-            )
-        return finish(found or first)
+        with collector_rare():
+            first = attempt(graph, frozenset())
+            if first.allowed is None:
+                return finish(first)
+            removed = first.removed_moves()
+            found = None
+            if removed:
+                found = keep_moves(
+                    removed,
+                    lambda kept: attempt(clone(first.original), kept),
+                    lambda made: made.allowed is None,
+                )
+            if found is None:
+                first.env.warn(
+                    f"the peak is above the {first.allowed} bytes of level O1:"
+                    " removing copies alone raised it"
+                )
+            return finish(found or first)
 
 
 class _Ended(Exception):

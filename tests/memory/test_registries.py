@@ -169,3 +169,31 @@ def test_a_second_rule_of_the_same_plugin_names_nobody_else() -> None:
     with pytest.raises(PluginError) as caught:
         staged.always("B", "A", code="NO")
     assert caught.value.owner is None
+
+
+def test_a_sorter_answers_for_its_types_in_one_call() -> None:
+    """Names as the author wrote them, with the prefix or without, are the registered ones."""
+    staged, types = AnchorTypeRegistry(), AnchorTypeRegistry()
+    asked: list[object] = []
+
+    def sort(anchor: object) -> list[str]:
+        asked.append(anchor)
+        return ["SECOND", "acme.FIRST"]
+
+    for name in ("acme.FIRST", "SECOND"):
+        staged.add(name, lambda anchor: True, sort=sort)
+    staged.add("ALONE", lambda anchor: True)
+    types.absorb(staged, ACME)
+    x = GraphBuilder().data("x")
+    assert ["acme.ALONE", "acme.FIRST", "acme.SECOND"] == types.of(x)
+    assert [x] == asked
+
+
+@pytest.mark.parametrize("answer", [["THIRD"], None, 1 / 3])
+def test_a_sorter_that_answers_nonsense_is_named_with_its_package(answer: object) -> None:
+    """A name that was not declared with it, or nothing to go through."""
+    staged, types = AnchorTypeRegistry(), AnchorTypeRegistry()
+    staged.add("FIRST", lambda anchor: True, sort=lambda anchor: answer)  # type: ignore[arg-type, return-value]  # nonsense
+    types.absorb(staged, ACME)
+    with pytest.raises(PassError, match=r"acme\.FIRST.*x:0"):
+        types.of(GraphBuilder().data("x"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import ge_core
 import ge_memconflict
 from ge_core.api import (
     AliasClasses,
@@ -22,6 +23,7 @@ from ge_core.api import (
 )
 from ge_core.memory.anchor_types import AnchorTypeRegistry
 from ge_core.memory.checkers import CheckerRegistry
+from ge_core.testing import RARE, GraphKnobs, random_graph
 
 OPS = OpRegistry()
 register_builtin_ops(OPS)
@@ -37,6 +39,16 @@ PACKED_OUT = {"continuous_output": True}
 JOIN = {"_no_padding_continuous_input": True, "_output_reuse_input": True}
 SPLIT = {"_no_padding_continuous_output": True, "_output_reuse_input": True}
 DESC = TensorDesc.make()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_answer_for_all_types_is_that_of_each(seed: int) -> None:
+    """What is told of an anchor in one go is what the markers say one by one."""
+    graph = random_graph(seed, GraphKnobs(nodes=20, streams=1 + seed % 2, rare=RARE))
+    compiled = ge_core.compile(graph, level="O3", prove=False).graph
+    for node in (*graph.all_nodes(), *compiled.all_nodes()):
+        for anchor in (*node.inputs, *node.outputs):
+            assert sorted(kind.name for kind in TYPES if kind(anchor)) == TYPES.of(anchor)
 
 
 def test_types_of_anchors() -> None:

@@ -10,9 +10,11 @@ those: what *may* be unable is of the type, and the rules ask further (`ge_memco
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from ge_core.api import (
+    ARENA,
     DATA_LIKE,
     VARIABLE_OPS,
     WEIGHT_LIKE,
@@ -137,22 +139,49 @@ def is_reference(anchor: Anchor) -> bool:
 
 def is_normal_input(anchor: Anchor) -> bool:
     """An input without demands of the types above; it may be of a plugin's type as well."""
-    if not isinstance(anchor, InputAnchor):
-        return False
-    if not anchor.node.attrs and anchor.own_desc is None and anchor.node.op not in _DEMANDING:
-        # The usual case: nothing but attributes and descriptions makes demands on it.
-        return True
-    return not any(marks(anchor) for marks in _INPUTS.values())
+    return NORMAL_INPUT in types_of(anchor)
 
 
 def is_normal_output(anchor: Anchor) -> bool:
     """An output without demands of the types above; it may be of a plugin's type as well."""
-    return isinstance(anchor, OutputAnchor) and not any(
-        marks(anchor) for marks in _OUTPUTS.values()
+    return NORMAL_OUTPUT in types_of(anchor)
+
+
+def types_of(anchor: Anchor) -> Sequence[str]:
+    """All types of this module that an anchor has."""
+    if isinstance(anchor, InputAnchor):
+        if _is_plain_input(anchor):
+            return _NORMAL_INPUTS
+        return [name for name, marks in _INPUTS.items() if marks(anchor)] or _NORMAL_INPUTS
+    if _is_plain_output(anchor):
+        return _NORMAL_OUTPUTS
+    return [name for name, marks in _OUTPUTS.items() if marks(anchor)] or _NORMAL_OUTPUTS
+
+
+def _is_plain_input(anchor: InputAnchor) -> bool:
+    """The usual case: nothing but attributes and descriptions makes demands on it."""
+    node = anchor.node
+    return not node.attrs and anchor.own_desc is None and node.op not in _DEMANDING
+
+
+def _is_plain_output(anchor: OutputAnchor) -> bool:
+    node, desc = anchor.node, anchor.desc
+    return (
+        not node.attrs
+        and not desc.attrs
+        and desc.reuse_input is None
+        and desc.mem_type == ARENA
+        and node.op not in _SPECIAL_OPS
+        and node.graph is not None
+        and not _OPS.traits(node).aliases
+        and _OPS.kind(node) != "while"
     )
 
 
 _DEMANDING: Final = SWITCHES | {"NetOutput"}
+_SPECIAL_OPS: Final = _DEMANDING | set(DATA_LIKE) | set(WEIGHT_LIKE) | set(VARIABLE_OPS)
+_NORMAL_INPUTS: Final = (NORMAL_INPUT,)
+_NORMAL_OUTPUTS: Final = (NORMAL_OUTPUT,)
 _OPS: Final = OpRegistry()
 register_builtin_ops(_OPS)
 
@@ -178,4 +207,4 @@ def register_anchor_types(types: Any) -> None:
     """Declare the types."""
     normal = {NORMAL_INPUT: is_normal_input, NORMAL_OUTPUT: is_normal_output}
     for name, marks in {**_INPUTS, **_OUTPUTS, **normal}.items():
-        types.add(name, marks=marks, about=(marks.__doc__ or "").strip())
+        types.add(name, marks=marks, about=(marks.__doc__ or "").strip(), sort=types_of)
