@@ -111,8 +111,7 @@ class AliasClasses:
         if not names:
             return
         self._names[anchor] = names
-        self._lists[anchor] = {name: [anchor] for name in names}
-        self._undo(lambda: (self._lists.pop(anchor), self._names.pop(anchor)))
+        self._undo(lambda: (self._lists.pop(anchor, None), self._names.pop(anchor)))
 
     # ---- changing ------------------------------------------------------------------------------
 
@@ -139,17 +138,32 @@ class AliasClasses:
         self._undo(lambda: _set_back(counts, before))
 
     def _merge(self, kept: Anchor, absorbed: Anchor) -> None:
-        """Join the tables of two classes, the smaller one's entries behind the larger one's."""
+        """Join the tables of two classes, the smaller one's entries behind the larger one's.
+
+        Classes that nobody has asked about have none, but for joins that may be undone: a table
+        made after those would hold what is no member any more.
+        """
         self._merge_gone(kept, absorbed)
-        theirs = self._lists.get(absorbed)
-        if not theirs:
+        journal = self._journal
+        if kept not in self._lists and (journal is None or not journal.active):
+            self._lists.pop(absorbed, None)
             return
-        mine = self._lists.setdefault(kept, {})
+        theirs, mine = self._listed(absorbed), self._listed(kept)
         for name, anchors in theirs.items():
             into = mine.setdefault(name, [])
             length = len(into)
             into += anchors
             self._undo(partial(_cut_back, into, length))
+
+    def _listed(self, root: Anchor) -> dict[str, list[Anchor]]:
+        """The members of a class by type, put together when somebody asks."""
+        found = self._lists.get(root)
+        if found is None:
+            found = self._lists[root] = {}
+            for member in self._find.members(root):
+                for name in self._names.get(member, ()):
+                    found.setdefault(name, []).append(member)
+        return found
 
     def _merge_gone(self, kept: Anchor, absorbed: Anchor) -> None:
         theirs = self._gone_by_type.get(absorbed)
@@ -213,14 +227,14 @@ class AliasClasses:
     def count(self, anchor: Anchor, name: str) -> int:
         """How many anchors of a type the class has."""
         root = self._find.find(anchor)
-        found = self._lists.get(root, {}).get(name, ())
+        found = self._listed(root).get(name, ())
         return len(found) - self._gone_by_type.get(root, {}).get(name, 0)
 
     def present(self, anchor: Anchor) -> list[str]:
         """The types that the class has anchors of, by name."""
         root = self._find.find(anchor)
         gone = self._gone_by_type.get(root, {})
-        found = self._lists.get(root, {})
+        found = self._listed(root)
         return sorted(name for name, members in found.items() if len(members) > gone.get(name, 0))
 
     def types_of(self, anchor: Anchor) -> tuple[str, ...]:
@@ -229,7 +243,7 @@ class AliasClasses:
 
     def of_type(self, anchor: Anchor, name: str) -> list[Anchor]:
         """The anchors of a type in a class, in the order they came."""
-        found = self._lists.get(self._find.find(anchor), {}).get(name, ())
+        found = self._listed(self._find.find(anchor)).get(name, ())
         return [member for member in found if member not in self._gone]
 
     def meetings(

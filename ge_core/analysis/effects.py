@@ -93,6 +93,7 @@ _STRICTEST: Final = (
 
 
 _Marks: TypeAlias = tuple[frozenset[int], frozenset[int]]
+_UNMARKED: Final[_Marks] = (frozenset(), frozenset())
 
 
 class Effects:
@@ -154,8 +155,10 @@ class Effects:
         return found
 
     def _read_marks(self, node: Node) -> _Marks:
-        scribbled = frozenset(scribbled_inputs(node, self._ops))
-        return scribbled, frozenset(written_inputs(node, self._ops))
+        scribbled, written = scribbled_inputs(node, self._ops), written_inputs(node, self._ops)
+        if not scribbled and not written:
+            return _UNMARKED
+        return frozenset(scribbled), frozenset(written)
 
     def _scribbles_first(self, anchor: InputAnchor) -> bool:
         """Whether a wrapper destroys this input whatever its subgraphs do."""

@@ -47,7 +47,17 @@ class Graph:
         root: the root graph, for a subgraph (use `root.add_subgraph`).
     """
 
-    __slots__ = ("_attrs", "_count", "_head", "_root", "_shared", "_tail", "callers", "name")
+    __slots__ = (
+        "_attrs",
+        "_count",
+        "_head",
+        "_ops",
+        "_root",
+        "_shared",
+        "_tail",
+        "callers",
+        "name",
+    )
 
     def __init__(
         self, name: str = "root", source: str = "ge", *, root: Graph | None = None
@@ -59,6 +69,7 @@ class Graph:
         self._head: Node | None = None
         self._tail: Node | None = None
         self._count = 0
+        self._ops: dict[str, int] = {}
         self.callers: list[tuple[Node, str]] = []
         """(node, label) of every node that names this graph as a subgraph."""
 
@@ -112,6 +123,10 @@ class Graph:
         """The nodes with one of these op types, in order."""
         wanted = frozenset(ops)
         return [node for node in self.nodes if node.op in wanted]
+
+    def count_of(self, *ops: str) -> int:
+        """How many nodes have one of these op types; known without looking at the nodes."""
+        return sum(self._ops.get(op, 0) for op in ops)
 
     def find(self, name: str) -> Node | None:
         """The node of that name anywhere below the root, or None."""
@@ -417,6 +432,7 @@ class Graph:
         else:
             following._prev = node
         self._count += 1
+        self._ops[node.op] = self._ops.get(node.op, 0) + 1
 
     def _unlink(self, node: Node) -> None:
         # The node keeps its own links, so that an iteration standing on it finds its way on.
@@ -429,6 +445,7 @@ class Graph:
         else:
             node._next._prev = node._prev
         self._count -= 1
+        self._ops[node.op] -= 1
 
     def reorder(self, order: Sequence[Node]) -> None:
         """List the nodes in this order (a permutation of them)."""
@@ -441,6 +458,7 @@ class Graph:
     def _relist(self, order: Sequence[Node]) -> None:
         self._head = self._tail = None
         self._count = 0
+        self._ops.clear()
         for node in order:
             self._link(node, None, None)
 
@@ -572,8 +590,8 @@ class Graph:
     def set_op(self, node: Node, op: str) -> None:
         """Change a node's op type."""
         old = node.op
-        node.op = op
-        self._edited(lambda: setattr(node, "op", old))
+        _rename_op(node, op)
+        self._edited(lambda: _rename_op(node, old))
 
     def set_value(self, node: Node, value: ConstValue | None) -> None:
         """Give a constant its bytes."""
@@ -620,6 +638,14 @@ def crosses_streams(node: Node, others: Iterable[Node]) -> bool:
         and ("stream_id" in other.attrs or (other.inputs and other.op != "NetOutput"))
         for other in others
     )
+
+
+def _rename_op(node: Node, op: str) -> None:
+    if node.graph is not None:
+        counts = node.graph._ops
+        counts[node.op] -= 1
+        counts[op] = counts.get(op, 0) + 1
+    node.op = op
 
 
 def _unique(nodes: Iterable[Node]) -> list[Node]:

@@ -14,6 +14,8 @@ from ge_core.ops.traits import ALL
 
 _JOIN_MARKS = ("_no_padding_continuous_input", "_no_padding_continuous_output")
 _PHONY = frozenset({"PhonyConcat", "PhonySplit"})
+_REF_SWITCH = "RefSwitch"
+_NAMED_WRITERS = frozenset({*ASSIGN_LIKE, _REF_SWITCH})
 
 
 def is_subgraph_data(node: Node) -> bool:
@@ -86,10 +88,12 @@ def written_inputs(node: Node, ops: OpRegistry) -> tuple[int, ...]:
     op rule where its output is marked as input 0; a framework op whose original type is RefSwitch.
     Phony joins and splits match names only to share memory: they write nothing.
     """
+    traits, attrs = ops.traits(node), node.attrs
+    if not (attrs or traits.writes or node.output_names or node.op in _NAMED_WRITERS):
+        return ()  # most nodes
     if node.op in _PHONY:
         return ()
-    found = set(ops.traits(node).writes)
-    attrs = node.attrs
+    found = set(traits.writes)
     found.update(inp for _, inp in named_pairs(node))
     if attrs.get("reference"):
         found.update(o.desc.reuse_input for o in node.outputs if o.desc.reuse_input is not None)
@@ -97,7 +101,7 @@ def written_inputs(node: Node, ops: OpRegistry) -> tuple[int, ...]:
     if isinstance(marks, dict):
         found.update(int(key) for key, how in (marks.get("inputs") or {}).items() if how == "write")
     if (node.op in ASSIGN_LIKE and any(o.desc.reuse_input == 0 for o in node.outputs)) or (
-        node.op == "RefSwitch" or attrs.get("original_type") == "RefSwitch"
+        node.op == _REF_SWITCH or attrs.get("original_type") == _REF_SWITCH
     ):
         found.add(0)
     return tuple(sorted(at for at in found if at < len(node.inputs)))
@@ -105,17 +109,18 @@ def written_inputs(node: Node, ops: OpRegistry) -> tuple[int, ...]:
 
 def scribbled_inputs(node: Node, ops: OpRegistry) -> tuple[int, ...]:
     """Inputs whose memory the node destroys for its own use (GE: ScopeWriteable), sorted."""
-    traits = ops.traits(node)
-    every = tuple(range(len(node.inputs)))
-    if ALL in traits.scribbles or node.attrs.get("_input_mutable"):
-        return every
-    found = set(traits.scribbles)
+    scribbles = ops.traits(node).scribbles
+    if ALL in scribbles or node.attrs.get("_input_mutable"):
+        return tuple(range(len(node.inputs)))
+    found = list(scribbles)
     for anchor in node.inputs:
         desc = anchor.own_desc
-        size = 0 if desc is None else desc.attrs.get("_special_input_size", 0)
+        if desc is None or not desc.attrs:
+            continue
+        size = desc.attrs.get("_special_input_size", 0)
         if isinstance(size, int) and size > 0:
-            found.add(anchor.index)
-    return tuple(sorted(at for at in found if at < len(every)))
+            found.append(anchor.index)
+    return tuple(sorted({at for at in found if at < len(node.inputs)})) if found else ()
 
 
 def is_no_task(node: Node) -> bool:

@@ -62,8 +62,10 @@ class OpRegistry:
 
     def traits(self, node: Node) -> OpTraits:
         """The traits of a node's op; of an undeclared one: an ordinary reader."""
-        assert node.graph is not None
-        return self.of(node.op, node.graph.source)
+        graph = node.graph
+        assert graph is not None
+        # Asked a dozen times of every node: found at once where it was found before.
+        return self._found[graph.source].get(node.op) or self.of(node.op, graph.source)
 
     def of(self, op: str, source: str) -> OpTraits:
         """The traits of an op type."""

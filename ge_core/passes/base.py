@@ -65,6 +65,9 @@ class NodePass(Pass):
     """
 
     kind = "node"
+    only: ClassVar[tuple[str, ...]] = ()
+    """The op types that the pass looks at; the walk passes over others, and over subgraphs with
+    none of them left. Without any it looks at all."""
 
     @abstractmethod
     def visit(self, node: Node, ctx: PassContext) -> None:

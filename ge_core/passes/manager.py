@@ -337,7 +337,7 @@ def _walk(work: NodePass, ctx: PassContext) -> None:
         declaration = ctx.declaration
         ctx.environment.warn(f"{declaration.name} ({declaration.owner}): {text}")
 
-    walk = Walk(visit, warn)
+    walk = Walk(visit, warn, frozenset(work.only))
     walk.run(ctx.graph)
 
 

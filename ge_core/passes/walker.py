@@ -4,13 +4,13 @@ Producers come before consumers. Results depend on the order and no fixpoint is 
 node is looked at again only when asked for. Differences: each node pass walks on its own (GE runs
 all passes on a node before the next node), and a subgraph in which and around which nothing has
 changed since it was last walked is not walked again, so that shared subgraphs can't multiply the
-work.
+work. Nor is one that has nothing in it that the pass looks at, where the pass says what that is.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 
 from ge_core.errors import LimitExceeded
 from ge_core.ir import Graph, Node
@@ -131,15 +131,21 @@ class Walk:
     Args:
         visit: called with a node, its graph and whether its subgraphs have been walked.
         warn: told when the bound on work stops the walk.
+        only: op types of the nodes to visit; empty for all.
     """
 
     def __init__(
-        self, visit: Callable[[Node, Graph, bool], None], warn: Callable[[str], None]
+        self,
+        visit: Callable[[Node, Graph, bool], None],
+        warn: Callable[[str], None],
+        only: Set[str] = frozenset(),
     ) -> None:
         self._visit = visit
         self._warn = warn
+        self._only = only
         self._active: dict[Graph, _Queue] = {}
         self._walked: dict[Graph, int] = {}
+        self._called: dict[Graph, tuple[int, list[Graph]]] = {}
         self._budget = 0
 
     def run(self, root: Graph) -> None:
@@ -178,13 +184,39 @@ class Walk:
             queue.done(node, successors, queue.graph.version != version)
 
     def _visit_with_subgraphs(self, node: Node, graph: Graph, depth: int) -> None:
-        self._visit(node, graph, False)
+        looked_at = not self._only or node.op in self._only
+        if looked_at:
+            self._visit(node, graph, False)
         if node.graph is not graph or not node.subgraphs:
             return
         for sub in list(node.subgraphs.values()):
-            if self._walked.get(sub) != sub.version:
+            if self._walked.get(sub) != sub.version and self._has_work(sub):
                 self._run(sub, depth + 1)
-        self._visit(node, graph, True)
+        if looked_at:
+            self._visit(node, graph, True)
+
+    def _has_work(self, graph: Graph) -> bool:
+        """Whether there is a node to visit in a subgraph, or further below it."""
+        if not self._only:
+            return True
+        seen = {graph}
+        waiting = [graph]
+        while waiting:
+            at = waiting.pop()
+            if at.count_of(*self._only):
+                return True
+            fresh = [below for below in self._below(at) if below not in seen]
+            seen.update(fresh)
+            waiting += fresh
+        return False
+
+    def _below(self, graph: Graph) -> list[Graph]:
+        """The graphs that the nodes of one call."""
+        found = self._called.get(graph)
+        if found is None or found[0] != len(graph):
+            called = (sub for node in graph.nodes for sub in node.subgraphs.values())
+            found = self._called[graph] = len(graph), list(dict.fromkeys(called))
+        return found[1]
 
     def revisit(self, node: Node, now: bool = False) -> None:
         """Ask for another visit. A node of a graph that isn't being walked is not visited again."""

@@ -209,3 +209,28 @@ def test_a_clone_is_equal_and_apart(seed: int) -> None:
     for _ in range(5):
         random_edit(copy, SeededChoices(seed))
     assert before == structural_hash(graph)
+
+
+def test_nodes_are_counted_by_op_through_every_edit() -> None:
+    """Adding, removing, renaming, listing anew, and taking all of that back."""
+    graph = chain("Relu", "Exp")
+    graph.add_node("Relu", "second", [graph.node("exp").outputs[0]], [])
+
+    def counted() -> dict[str, int]:
+        return {op: graph.count_of(op) for op in ("Relu", "Exp", "Neg")}
+
+    def looked_at() -> dict[str, int]:
+        return {op: len(graph.nodes_of(op)) for op in ("Relu", "Exp", "Neg")}
+
+    before = looked_at()
+    assert before == counted()
+    with graph.transaction() as edits:
+        new = graph.add_node("Neg", "new", [], [])
+        graph.set_op(graph.nodes_of("Exp")[0], "Neg")
+        graph.reorder(list(graph.nodes)[::-1])
+        assert looked_at() == counted() != before
+        graph.remove(new)
+        assert looked_at() == counted()
+        edits.rollback()
+    assert before == counted() == looked_at()
+    assert 3 == graph.count_of("Relu", "Exp")

@@ -9,10 +9,13 @@ import pytest
 from ge_core.errors import LimitExceeded
 from ge_core.ir import Graph, GraphBuilder, Node
 from ge_core.passes.walker import MANY_PREDECESSORS, MAX_DEPTH, VISITS_PER_NODE, Walk
+from ge_core.testing import GraphKnobs, random_graph
 
 
 def walked(
-    graph: Graph, visit: Callable[[Walk, Node, bool], None] | None = None
+    graph: Graph,
+    visit: Callable[[Walk, Node, bool], None] | None = None,
+    only: frozenset[str] = frozenset(),
 ) -> tuple[list[str], list[str]]:
     """Names in the order of visits (`name+` after its subgraphs), and warnings."""
     seen: list[str] = []
@@ -23,7 +26,7 @@ def walked(
         if visit is not None:
             visit(walk, node, after)
 
-    walk = Walk(on_visit, warnings.append)
+    walk = Walk(on_visit, warnings.append, only)
     walk.run(graph)
     return seen, warnings
 
@@ -236,3 +239,39 @@ def test_a_next_iteration_counts_as_seen() -> None:
     back = graph.add_node("NextIteration", "n", [graph.node("b").outputs[0]])
     graph.add_control(back, graph.node("a"))
     assert ["x", "a", "b", "n"] == walked(graph)[0]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_pass_that_names_its_ops_sees_them_as_it_would_among_all(seed: int) -> None:
+    """The others are passed over; what is visited, how often and in which order, is the same."""
+
+    def edit(walk: Walk, node: Node, after: bool) -> None:
+        if node.op != "TensorMove" or node.graph is None or seed % 2:
+            return
+        if node.inputs[0].source is not None and len(node.outputs[0].readers) == 1:
+            walk.revisit_neighbours(node)
+            node.graph.bypass(node)
+
+    facts = GraphKnobs(nodes=15, moves=40, rare=("calls",))
+    all_seen = walked(random_graph(seed, facts), edit)[0]
+    moves = {node.name for node in random_graph(seed, facts).all_nodes() if node.op == "TensorMove"}
+    seen = walked(random_graph(seed, facts), edit, frozenset({"TensorMove"}))[0]
+    assert list(dict.fromkeys(n for n in all_seen if n in moves)) == list(dict.fromkeys(seen))
+
+
+def test_a_subgraph_without_any_of_the_named_ops_is_not_walked() -> None:
+    """It is again when a visit has put one there."""
+    build = GraphBuilder()
+    x = build.data("x")
+    inner = build.subgraph("g")
+    inner.net_output(inner.op("Relu", inner.data("d", index=0), name="i"))
+    for at in range(3):
+        build.op("Call", build.op("TensorMove", x, name=f"m{at}"), subgraphs={"f": inner})
+
+    def edit(walk: Walk, node: Node, after: bool) -> None:
+        if node.name == "m1":
+            inner.graph.add_node("TensorMove", "new", [inner.graph.node("d").outputs[0]], [])
+
+    assert ["m0", "m1", "m2", "new"] == sorted(
+        walked(build.graph, edit, frozenset({"TensorMove"}))[0]
+    )

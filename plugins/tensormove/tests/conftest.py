@@ -100,7 +100,7 @@ def delete_copies(
         else:
             watch(node, lambda: work.visit(node, ctx), env)
 
-    walk = Walk(visit, env.warn)
+    walk = Walk(visit, env.warn, frozenset(work.only))
     env.analyses.begin(declaration.preserves)
     with graph.transaction():
         walk.run(graph)

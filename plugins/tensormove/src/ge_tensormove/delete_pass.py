@@ -26,14 +26,14 @@ ANALYSIS: Final = "ge_tensormove"
 class TensorMoveDeletePass(NodePass, codes=CODES):
     """Removes TensorMove nodes whose copy nobody can see."""
 
+    only = ("TensorMove",)
+
     search_limit: int = 100
     """Searches for the order of a copy's neighbours look at no more edges, all together, than this
     many per node of the graph; copies that need a further search stay."""
 
     def visit(self, node: Node, ctx: PassContext) -> None:
         """Judge one node, and remove it where all rules agree."""
-        if node.op != "TensorMove":
-            return
         analyses = ctx.environment.analyses
         run: Run = analyses.get(ANALYSIS, lambda: Run(ctx, self.search_limit))
         copy = Candidate(node, ctx, run)
