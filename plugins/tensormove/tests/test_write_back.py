@@ -254,6 +254,22 @@ def test_a_copy_is_saved_only_where_that_is_enough() -> None:
     assert [] == differences(result)
 
 
+def test_a_reader_on_another_stream_comes_before_the_update() -> None:
+    """So far it came before the write-back alone, by what the streams wait for."""
+    b = GraphBuilder()
+    memory, here, there = cache(b), {"stream_id": 0}, {"stream_id": 1}
+    old = b.op("Exp", memory, name="old", attrs=here)
+    copy = b.op("TensorMove", memory, name="copy", attrs=there)
+    new = b.op("Foo", copy, name="new", attrs=there)
+    reached = b.node("NoOp", name="reached", outputs=[], attrs=here)
+    b.node("NoOp", name="waiting", outputs=[], attrs=there, control=[reached])
+    b.op("Assign", memory, new, name="back", reuse_input=0, attrs=there)
+    b.net_output(old)
+    result = compiled(b.graph)
+    assert 0 == moved(result.after)
+    assert "old" in {node.name for node in result.graph.node("new").control_inputs}
+
+
 def test_an_old_value_is_saved_behind_what_stored_it_on_another_stream() -> None:
     """The copy waits for what the node waited for that begins to change the value."""
     b = GraphBuilder()

@@ -59,12 +59,15 @@ def merge_all(scene: Scene, chain: Chain) -> Clash | None:
         None when they are one memory now; else why not. Edges may have been added, and the listing
         changed, in either case.
     """
+    gone: list[Node] = []
     for number, link in enumerate(chain.links):
-        gone = [link.node] if link.is_copy else []
         into = link.input
         if number == 0 and not chain.is_closed:
             # The copy stays, as the store that it becomes.
-            into, gone = chain.store.inputs[0], []
+            into = chain.store.inputs[0]
+        elif link.is_copy:
+            # Its write to what is its source by now must not hide who reads that before.
+            gone.append(link.node)
         if number == len(chain.links) - 1 and not chain.is_result:
             gone.append(chain.store)
         clash = _merge(scene, chain, link, into, gone)
