@@ -37,14 +37,16 @@ def explain_command(
 ) -> int:
     """Say why each move, join and split of MODEL, or one NODE, stayed or went.
 
-    Of one NODE the whole story is told; what might free a copy that stays is tried out.
+    Of one NODE the whole story is told; what might free a copy that stays is tried out, and counts
+    where the proof holds with it. A model whose own compile can't be proved is told of, and fails.
     """
     from ge_core.plugin.watch import results_kept_apart
     from ge_core.session.front import compile
+    from ge_core.session.report import proof
 
     set_up_logs(ctx)
     with results_kept_apart():
-        result = compile(model, prove=False, **requested(ctx, flags))
+        result = compile(model, **requested(ctx, flags))
     if form == "human":
         warn(result.warnings)
     story = result.explain(node)  # a node that nothing was said of is an error in both forms
@@ -58,6 +60,7 @@ def explain_command(
                 "remarks": [remark.to_json() for remark in remarks],
                 "story": None if journey is None else journey.to_json(),
                 "tried": [trial.to_json() for trial in tried],
+                "proof": proof(result),
                 "warnings": list(result.warnings),
             }
         )
@@ -67,6 +70,8 @@ def explain_command(
         )
         for trial in tried:
             click.echo(f"  {trial}")
+    # What is told of a result that is wrong is no reason to believe in it.
+    result.check_proof()
     return 0
 
 
@@ -84,7 +89,7 @@ def _trials(result: Result, node: str, arguments: dict[str, Any]) -> list[Trial]
         asked["enable"] = [*arguments["enable"], *changed.get("enable", ())]
         asked["options"] = options
         with results_kept_apart():
-            return compile(graph, prove=False, **asked)
+            return compile(graph, **asked)
 
     return trials(result, node, again)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ge_core.ir import Node
 from ge_core.passes.checks import subjects_of
 from ge_core.passes.codes import Code
-from ge_core.passes.copied import copied_bytes
+from ge_core.passes.copied import copied_bytes, is_write_back
 from ge_core.passes.environment import Environment
 from ge_core.passes.levels import Level
 from ge_core.passes.planning import Schedule
@@ -33,6 +33,8 @@ KERNEL_CODES = (PASS_OFF, NO_RULE_AT_LEVEL)
 def close_remarks(env: Environment, schedule: Schedule, originals: Iterable[Node]) -> None:
     """Give every move, join, pack, split and slice that has no final remark its last word.
 
+    So it does with write-backs of the model that nobody has said anything of: they are counted.
+
     Args:
         originals: those of the graph before any pass ran; they may be gone by now.
     """
@@ -44,6 +46,10 @@ def close_remarks(env: Environment, schedule: Schedule, originals: Iterable[Node
     if any(env.root.find(name) is None for name in silent):
         # Only then somebody else may stand for one: looking costs a walk over all nodes.
         represented = {name: node for node in env.root.all_nodes() for name in node.origin}
+    for node in env.root.all_nodes():
+        told = node.name in silent or env.remarks.of(node.name)
+        if not told and node.origin and is_write_back(node, env.ops):
+            silent[node.name] = node
     for name, node in silent.items():
         standing = represented.get(name)
         final = None if standing is None else env.remarks.final(standing.name)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from ge_core.errors import GeError
+from ge_core.errors import GeError, ProofError
 from ge_core.ir import Graph, clone
 from ge_core.passes.levels import Level
 from ge_core.passes.remarks import Hint, Remark, RemarkKind
@@ -32,13 +32,16 @@ class Trial:
 
     Attributes:
         change: in words, as `would go ...` is followed by.
-        gone: whether the copy went.
-        code: of the final remark with the change; None where nothing was said any more.
+        gone: whether the copy went, and the proof holds without it.
+        code: of the final remark with the change; None where nothing was said any more. Where the
+            model can't be compiled with the change, or not be proved, that of the error.
+        refused: whether it is an error's.
     """
 
     change: str
     gone: bool
     code: str | None
+    refused: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """As in `ge-explain/1`."""
@@ -47,6 +50,9 @@ class Trial:
     def __str__(self) -> str:
         if self.gone:
             return f"tried: it goes {self.change}"
+        if self.refused:
+            what = "proved" if self.code == ProofError.code else "compiled"
+            return f"tried: {self.change} the model can't be {what} ({self.code})"
         return f"tried: it stays {self.change} too ({self.code})"
 
 
@@ -93,9 +99,9 @@ def _look(
     node: str, change: str, graph: Graph, changed: Mapping[str, Any], compile_again: CompileAgain
 ) -> Trial:
     try:
-        again = compile_again(graph, changed)
+        again = compile_again(graph, changed).check_proof()
     except GeError as error:
-        return Trial(change, False, error.code)
+        return Trial(change, False, error.code, refused=True)
     final = again.remarks.final(node)
     missed = final is not None and final.kind is not RemarkKind.APPLIED
     return Trial(change, not missed, None if final is None else final.code)

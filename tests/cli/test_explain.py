@@ -119,6 +119,50 @@ def test_a_hint_that_does_not_help_is_found_out(
     assert f"  tried: it stays {change} too (mine.NEVER)" in out
 
 
+WRONG = """\
+from dataclasses import dataclass
+from ge_core.api import GraphPass, Level, Stage, hookimpl
+
+@dataclass(frozen=True)
+class Wrong(GraphPass):
+    "Takes out what computes something."
+
+    def run(self, graph, ctx):
+        for node in graph.nodes_of("Relu"):
+            graph.bypass(node)
+
+@hookimpl
+def ge_register_passes(passes):
+    passes.add(Wrong, levels=Level.O4.and_above(), stage=Stage.OPTIMIZE_STAGE1)
+"""
+
+
+def test_what_can_not_be_proved_is_no_way_on(
+    ge: Ge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The copy would go at O4, in a compile that is wrong; to ask about that one is an error."""
+    build = GraphBuilder("beside")
+    act = build.op("Relu", build.data("x"), name="act")
+    mv = build.op("TensorMove", act, name="mv")
+    spoiled = build.op("HcomAllReduce", mv, name="spoils", attrs={"_input_mutable": True})
+    build.net_output(spoiled, build.op("Neg", act, name="side"))
+    path = save(build, tmp_path)
+    assert "  tried: it goes with -O O4" in ge("explain", path, "mv").out.splitlines()
+    (tmp_path / "ge.toml").write_text('plugins = ["mine = wronging"]\n', encoding="utf-8")
+    (tmp_path / "wronging.py").write_text(WRONG, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    forget_kernels()
+    ran = ge("explain", path, "mv")
+    said = "  tried: with -O O4 the model can't be proved (GE00008)"
+    assert (0, said) == (ran.code, ran.out.splitlines()[-1])
+    ran = ge("explain", path, "mv", "-O", "O4")
+    assert (5, True) == (ran.code, "the proof failed" in ran.err)
+    assert ran.out.startswith("mv (TensorMove)")
+    ran = ge("explain", path, "mv", "-O", "O4", "--format", "json")
+    assert (5, False) == (ran.code, ran.json["proof"]["ok"])
+
+
 def test_nothing_is_tried_as_it_is(ge: Ge, tmp_path: Path) -> None:
     """One compile, no more."""
     path = save(undeclared(), tmp_path)

@@ -403,9 +403,9 @@ class TrialRecord(Record):
     change: str
     """In words: `with --set ...`."""
     gone: bool
-    """Whether the copy went."""
+    """Whether the copy went, and the proof holds without it."""
     code: str | None
-    """The code of the last word on it then."""
+    """The code of the last word on it then, or of the error with which the compile ended."""
 
 
 class ExplainDocument(Record):
@@ -419,6 +419,8 @@ class ExplainDocument(Record):
     """What lies behind the remarks on one node; null where all are told."""
     tried: list[TrialRecord] = Field(default_factory=list)
     """Changes that were tried on a copy that stays."""
+    proof: Proof | None = None
+    """Whether the compile that is told of could be proved."""
     warnings: list[str] = Field(default_factory=list)
     """What the compile and the loading of plugins warned of."""
 

@@ -127,6 +127,17 @@ def test_other_levels_leave_write_backs(level: str) -> None:
     assert result.graph.find("back") is not None
 
 
+@pytest.mark.parametrize("level", ["O3", "O4"])
+def test_every_copy_that_is_counted_has_its_reason_and_its_bytes(level: str) -> None:
+    """A write-back too, also where no pass of the level looks at it."""
+    result = compiled(graph_of(FORMS["copy_and_update"]), level)
+    said = {r.node: (r.code, r.bytes) for r in result.remarks.finals()}
+    above, gone = ("NO_RULE_AT_LEVEL", SIZE), ("WRITE_BACK_GONE", SIZE)
+    assert (above if level == "O3" else gone) == said["back"]
+    assert SIZE == said["copy"][1]
+    assert 2 * SIZE == moved(result.before)
+
+
 def test_control_edges_of_a_write_back_are_kept() -> None:
     """Who waited for the write-back waits for the update, and runs before whom it came before."""
     b = GraphBuilder()

@@ -73,8 +73,8 @@ def test_a_shared_subgraph_may_see_the_store_by_another_name(run: Run, same: boo
     ]
     b.net_output(st, *calls)
     env = run(b.graph, ADD)
-    expected = ["COPY_WOULD_HIDE_A_STORE"] if same else []
-    assert expected == [remark.code for remark in env.remarks.of("st")]
+    said = [remark.code for remark in env.remarks.of("st")]
+    assert same is ("COPY_WOULD_HIDE_A_STORE" in said)
 
 
 def test_what_a_store_waited_for_its_copy_waits_for(run: Run) -> None:

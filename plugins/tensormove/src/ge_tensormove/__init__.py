@@ -29,7 +29,7 @@ def ge_register_passes(passes: Any) -> None:
         stage=Stage.MEM_CONFLICT,
         after=("HandleMemoryRWConflict",),
         before=("TensorMoveCoalescePass", "MemLayoutConflictOptimizer"),
-        handles=("TensorMove",),
+        handles=("TensorMove", "Assign", "AssignVariableOp"),
         codes=WRITE_BACK_CODES,
         summary="Has ops that update a copy of a variable work on the variable itself.",
     )

@@ -40,7 +40,7 @@ CODES: Final[dict[str, str | tuple[str, str | None]]] = {
     "R3_SHARED_ABOVE": ("{output}, further up, has other readers", "R3"),
     "R3_SIBLING_OUTPUT": ("its source is a result as well", "R3"),
     "R3_SIBLING_SUBGRAPH": ("{sibling} passes the source into a subgraph", "R3"),
-    "R3_SIBLING_VIEW": ("{sibling} hands the source's memory on", "R3"),
+    "R3_SIBLING_VIEW": ("{sibling} has an output that is the source's memory", "R3"),
     "R3_BOTH_WRITE": ("{sibling} overwrites the source and {reader} the copy", "R3"),
     "R3_WRITER_AND_VIEW": (
         "{sibling} overwrites the source, and {reader} hands the copy's memory on",

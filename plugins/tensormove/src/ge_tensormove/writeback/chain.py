@@ -46,12 +46,14 @@ class Chain:
         links: the steps from the target's memory to what is stored; none where it lies there
             already. Where none begin at the target they begin with a copy, if there is one.
         source: the output that made the memory which the first link reads, or the value itself.
+        nbytes: bytes that are stored, as they were before anything was edited.
     """
 
     value: InputAnchor
     target: OutputAnchor
     links: tuple[Link, ...]
     source: OutputAnchor
+    nbytes: int | None
 
     @property
     def store(self) -> Node:
@@ -75,12 +77,6 @@ class Chain:
     def is_closed(self) -> bool:
         """Whether the value was made of what the target held."""
         return self.source is self.target
-
-    @property
-    def nbytes(self) -> int | None:
-        """Bytes that are stored."""
-        desc = self.value.desc
-        return None if desc is None else desc.nbytes
 
 
 class Chains:
@@ -111,7 +107,7 @@ class Chains:
             at, links = stack.pop()
             origin = self._origins.of(at)
             if origin is target:
-                return Chain(end, target, links, target)
+                return Chain(end, target, links, target, size)
             if origin in seen:
                 continue
             seen.add(origin)
@@ -121,8 +117,8 @@ class Chains:
                 stack.append((feed, (link, *links)))
                 if link.is_copy and open_chain is None:
                     source = self._origins.of(feed)
-                    open_chain = Chain(end, target, (link, *links), source)
-        return open_chain or Chain(end, target, (), self._origins.of(value))
+                    open_chain = Chain(end, target, (link, *links), source, size)
+        return open_chain or Chain(end, target, (), self._origins.of(value), size)
 
     def _links(self, origin: OutputAnchor, size: int | None) -> Iterator[Link]:
         """The steps that may have made an output."""

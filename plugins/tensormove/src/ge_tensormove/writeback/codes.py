@@ -7,7 +7,7 @@ from typing import Final
 CODES: Final[dict[str, str | tuple[str, str | None]]] = {
     "WRITE_BACK_GONE": "{memory} holds the value already, as it was updated where it lies",
     "WORKS_IN_PLACE": "it works on {memory} itself, so that nothing has to be written back",
-    "COPY_GONE": "{memory} may be updated where it lies, as nobody needs its old value then",
+    "COPY_GONE": "{memory} may be updated where it lies, as nobody reads its old value there",
     "RETURNED_IN_PLACE": (
         "graph output {output} is {input} again, and nobody needs its old value any more"
     ),
