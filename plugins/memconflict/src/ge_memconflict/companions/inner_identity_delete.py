@@ -72,7 +72,9 @@ def _judge(copy: Node, copier: Copier) -> None:
         graph.remove(store)
     if not stores:
         keep = _area(copy, value, ctx) or _unordered(copy, value, ctx)
-        keep = keep or _seen(copy, value, copier) or _ruled(copy, ctx)
+        if keep is not None and keep.hint is not None and _kept_otherwise(copy, value, copier):
+            keep = replace(keep, hint=None)
+        keep = keep or _kept_otherwise(copy, value, copier)
     if keep is not None:
         ctx.missed(copy, keep.code, blame=keep.blame, bytes=size, hint=keep.hint, **keep.fields)
         return
@@ -81,6 +83,11 @@ def _judge(copy: Node, copier: Copier) -> None:
     memories.removed(value, copy)
     ctx.order.vouch()
     ctx.applied(copy, "INNER_IDENTITY_UNNEEDED", bytes=size, blame=blame)
+
+
+def _kept_otherwise(copy: Node, value: OutputAnchor, copier: Copier) -> _Keep | Keep | None:
+    """What keeps a copy whose readers are all ordered."""
+    return _seen(copy, value, copier) or _ruled(copy, copier.ctx)
 
 
 def _ruled(copy: Node, ctx: PassContext) -> Keep | None:
@@ -119,21 +126,35 @@ def _unordered(copy: Node, value: OutputAnchor, ctx: PassContext) -> _Keep | Non
     if first is None:
         return None
     store = first.node
-    if len(readers) > 1:
-        others = [r for r in readers if r is not first]
-        stray = _not_after(store, others, ctx)
-        if stray is not None:
-            fields = {"reader": stray, "store": store.name}
-            edge = {"edge": f"{store.name} -> {stray.node.name}"}
-            return _Keep("READER_NOT_BEHIND", (first, stray), fields, edge)
+    behind = [r for r in readers if r is not first]
+    ahead: list[InputAnchor] = []
     if len(value.readers) > 1:
-        others = [r for output in value.node.outputs for r in output.readers if r.node is not copy]
-        stray = _not_before(store, others, ctx)
-        if stray is not None:
-            fields = {"reader": stray, "store": store.name}
-            edge = {"edge": f"{stray.node.name} -> {store.name}"}
-            return _Keep("READER_NOT_BEFORE", (first, stray), fields, edge)
+        ahead = [r for output in value.node.outputs for r in output.readers if r.node is not copy]
+    late, early = _not_after(store, behind, ctx), _not_before(store, ahead, ctx)
+    if late is not None:
+        alone = early is None and _not_after(store, _without(behind, late), ctx) is None
+        edge = _edge(store, _real(late.node), ctx) if alone else None
+        fields = {"reader": late, "store": store.name}
+        return _Keep("READER_NOT_BEHIND", (first, late), fields, edge)
+    if early is not None:
+        alone = _not_before(store, _without(ahead, early), ctx) is None
+        edge = _edge(_real(early.node), store, ctx) if alone else None
+        fields = {"reader": early, "store": store.name}
+        return _Keep("READER_NOT_BEFORE", (first, early), fields, edge)
     return None
+
+
+def _without(readers: list[InputAnchor], gone: InputAnchor) -> list[InputAnchor]:
+    """The readers that another node stands for."""
+    return [reader for reader in readers if _real(reader.node) is not _real(gone.node)]
+
+
+def _edge(first: Node, second: Node, ctx: PassContext) -> dict[str, str] | None:
+    """The edge that would order two nodes; None where there can't be one."""
+    ends = "NetOutput" in (first.op, second.op)
+    if ends or first.graph is not second.graph or ctx.order.depends(second, first):
+        return None
+    return {"edge": f"{first.name} -> {second.name}"}
 
 
 def _not_after(store: Node, readers: list[InputAnchor], ctx: PassContext) -> InputAnchor | None:

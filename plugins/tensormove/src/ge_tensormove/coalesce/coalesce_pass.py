@@ -16,7 +16,7 @@ from ge_tensormove.coalesce.knowledge import Knowledge
 from ge_tensormove.coalesce.move import COPIES, Move, reserved
 from ge_tensormove.coalesce.removal import RemovalFailed, remove
 from ge_tensormove.coalesce.search import chosen, worth
-from ge_tensormove.coalesce.verdict import listed_verdict, verdict
+from ge_tensormove.coalesce.verdict import is_enough, listed_verdict, verdict
 
 _COUNTERS = {
     "steps": "accesses, edges and trace steps looked at",
@@ -82,7 +82,10 @@ class _Run:
             stayed = [move for move in left if not self._remove(move)]
             left = stayed if len(stayed) < len(left) else []
         for move in sorted(self._reasons, key=lambda move: move.place):
-            self._missed(move.node, self._reasons[move])
+            keep = self._reasons[move]
+            if keep.hint is not None and not is_enough(keep, move, known):
+                keep = replace(keep, hint=None)
+            self._missed(move.node, keep)
         known.relist()
         self._ctx.count("steps", known.steps)
 

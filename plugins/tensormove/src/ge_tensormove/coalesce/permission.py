@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+from typing import Final
+
 from ge_core.api import Anchor, InputAnchor, Keep
 from ge_tensormove.coalesce.knowledge import Knowledge
 from ge_tensormove.coalesce.move import Move
 
 
-def not_permitted(move: Move, known: Knowledge) -> Keep | None:
+GRANTS: Final = {
+    "O4_INPUT_TO_RESULT": frozenset({"O4_INPUT_TO_RESULT", "O4_INPUT_WRITTEN"}),
+    "O4_INPUT_WRITTEN": frozenset({"O4_INPUT_WRITTEN"}),
+}
+"""By the code whose hint has the caller declare something: all that this permits."""
+
+
+def not_permitted(move: Move, known: Knowledge, granted: Set[str] = frozenset()) -> Keep | None:
     """Why the copy's readers may not use the source's memory, whoever comes first; None for fine.
 
     The caller's input is asked about only where somebody would change it or hand it back: who only
     reads leaves it as it is.
+
+    Args:
+        granted: codes of what the caller is taken to have permitted.
     """
-    return _fixed(move, known) or _given(move, known) or _results(move, known)
+    return _fixed(move, known) or _given(move, known, granted) or _results(move, known)
 
 
 def _fixed(move: Move, known: Knowledge) -> Keep | None:
@@ -61,11 +74,12 @@ def _new_results(move: Move, source: Anchor, known: Knowledge) -> list[Anchor]:
     return [result for result in results if not known.before.same(source, result)]
 
 
-def _given(move: Move, known: Knowledge) -> Keep | None:
+def _given(move: Move, known: Knowledge, granted: Set[str]) -> Keep | None:
     for source in known.memory.of_type(move.input, "input"):
-        keep = _handed_back(move, source, known) or _overwritten(move, source, known)
-        if keep is not None:
-            return keep
+        for asked in (_handed_back, _overwritten):
+            keep = asked(move, source, known)
+            if keep is not None and keep.code not in granted:
+                return keep
     return None
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field
 
-from ge_core.api import AccessConflict, InputAnchor, Joined, Keep
+from ge_core.api import AccessConflict, InputAnchor, Joined, Keep, OutputAnchor
 from ge_tensormove.coalesce.edges import Edge, needed_edges, waiting_edges
 from ge_tensormove.coalesce.knowledge import Knowledge
 from ge_tensormove.coalesce.move import Move
-from ge_tensormove.coalesce.permission import not_permitted
+from ge_tensormove.coalesce.permission import GRANTS, not_permitted
 from ge_tensormove.coalesce.place import not_one_place
 from ge_tensormove.coalesce.reorder import brought_forward
 
@@ -24,9 +25,13 @@ class Free:
     edges: list[Edge] = field(default_factory=list)
 
 
-def listed_verdict(move: Move, known: Knowledge) -> Joined | Keep:
-    """Whether a copy may go with the listing as it is; edges are not asked for."""
-    keep = not_permitted(move, known) or not_one_place(move, known)
+def listed_verdict(move: Move, known: Knowledge, granted: Set[str] = frozenset()) -> Joined | Keep:
+    """Whether a copy may go with the listing as it is; edges are not asked for.
+
+    Args:
+        granted: codes of what the caller is taken to have permitted.
+    """
+    keep = not_permitted(move, known, granted) or not_one_place(move, known)
     if keep is not None:
         return keep
     if _is_plain(move, known):
@@ -41,8 +46,32 @@ def listed_verdict(move: Move, known: Knowledge) -> Joined | Keep:
         if known.ops.kind(access.node) == "move":
             fields = {"copy": access.node.name}
             return Keep("O4_COPIES_TO_ITSELF", blame=[move.node, access.node], fields=fields)
-    answer.conflicts = [c for c in answer.conflicts if not _was_so(c, known)]
+    answer.conflicts = [
+        c for c in answer.conflicts if not _was_so(c, known) and not (granted and _is_given(c))
+    ]
     return answer
+
+
+def _is_given(conflict: AccessConflict) -> bool:
+    """Whether it is the caller who would find something else in an input."""
+    reader = conflict.reader
+    at_end = reader.graph.is_root and reader.moment == "tail"
+    return at_end and isinstance(reader.anchor, OutputAnchor) and reader.node.op == "Data"
+
+
+def is_enough(keep: Keep, move: Move, known: Knowledge) -> bool:
+    """Whether a copy could go, as things are listed, once its reason's hint has been followed.
+
+    A hint that has the caller permit something answers one question; others may come behind it.
+    """
+    granted = GRANTS.get(keep.code)
+    if granted is None:
+        return True
+    answer = listed_verdict(move, known, granted)
+    if isinstance(answer, Keep) or not answer.is_free:
+        return False
+    wanted = (needed_edges(move, answer.accesses, known), waiting_edges(move, known))
+    return not any(isinstance(edges, Keep) for edges in wanted)
 
 
 def _was_so(conflict: AccessConflict, known: Knowledge) -> bool:

@@ -120,6 +120,8 @@ class _Run:
         """Make the edits; why not, where they are to be taken back."""
         keep = _unfit(chain, self._scene) or _ruled(chain, self._scene)
         if keep is not None:
+            if keep.code == "W_RESERVED" and merge_all(self._scene, chain) is not None:
+                keep = replace(keep, hint=None)  # the mark is not all that is in the way
             return Clash(keep)
         try:
             clash = merge_all(self._scene, chain)
