@@ -9,7 +9,6 @@ from ge_core.api import Anchor, InputAnchor, Keep
 from ge_tensormove.coalesce.knowledge import Knowledge
 from ge_tensormove.coalesce.move import Move
 
-
 GRANTS: Final = {
     "O4_INPUT_TO_RESULT": frozenset({"O4_INPUT_TO_RESULT", "O4_INPUT_WRITTEN"}),
     "O4_INPUT_WRITTEN": frozenset({"O4_INPUT_WRITTEN"}),
