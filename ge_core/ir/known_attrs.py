@@ -39,7 +39,19 @@ def _is_index(value: object) -> bool:
 
 def _is_effects(value: object) -> bool:
     inputs = value.get("inputs", {}) if isinstance(value, Mapping) else None
-    return isinstance(inputs, Mapping) and all(whole_number(str(key)) is not None for key in inputs)
+    return isinstance(inputs, Mapping) and all(
+        whole_number(str(key)) is not None and how in ("read", "write")
+        for key, how in inputs.items()
+    )
+
+
+def _is_mark(value: object) -> bool:
+    # Files of other makers have numbers where we write true and false.
+    return isinstance(value, bool) or (type(value) is int and value in (0, 1))
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int
 
 
 def _is_numbers(value: object) -> bool:
@@ -56,11 +68,27 @@ def _is_pairs(value: object) -> bool:
 _Rule = tuple[Callable[[object], bool], str]
 _FEEDS: Final = ("Data", "RefData")
 _INDEX: Final[_Rule] = (lambda value: isinstance(value, int), "the number of an input")
+_MARK: Final[_Rule] = (_is_mark, "true or false")
+_MARKS: Final = (
+    "_cannot_be_deleted",
+    "_input_mutable",
+    "_no_padding_continuous_input",
+    "_no_padding_continuous_output",
+    "_no_task",
+    "_output_reuse_input",
+    "continuous_input",
+    "continuous_output",
+    "reference",
+)
 _KNOWN: Final[Mapping[str, _Rule]] = {
+    **dict.fromkeys(_MARKS, _MARK),
     "_output_inplace_ability": (_is_pairs, "a list of pairs [output, input]"),
     "_parent_node_index": (_is_index, "the index of an input or output of the caller"),
     "_workspace_memory_no_reuse_scope": (_is_numbers, "a list of numbers"),
+    "_reuse_input_on_dim_index": (_is_index, "the number of an axis"),
+    "concat_dim": (_is_number, "the number of an axis"),
     "rw": (_is_effects, 'a table such as {"inputs": {"0": "write"}}'),
+    "split_dim": (_is_number, "the number of an axis"),
     "stream_id": (_is_stream, "the number of a stream"),
     "workspace_reuse_flag": (_is_numbers, "a list of numbers"),
 }

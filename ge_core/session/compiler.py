@@ -22,6 +22,7 @@ from ge_core.passes.stages import Stage
 from ge_core.passes.timing import Timing
 from ge_core.registry import kernel_owner
 from ge_core.session.blame import blamed, culprit
+from ge_core.session.called import check_called
 from ge_core.session.copies import count_copies
 from ge_core.session.kernel import Kernel
 from ge_core.session.lending import check_pairs
@@ -61,6 +62,8 @@ class Compiler:
         """
         try:
             check_arity(graph, self.kernel.ops)
+            if source_path is not None:
+                check_called(graph, self.kernel.ops)
         except GraphError as error:
             raise error if source_path is None else error.in_file(str(source_path)) from None
 
