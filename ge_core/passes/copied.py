@@ -44,7 +44,9 @@ def _copied(node: Node, ops: OpRegistry) -> Iterator[InputAnchor | OutputAnchor]
 
 def is_write_back(node: Node, ops: OpRegistry) -> bool:
     """Whether a node stores a whole value into a buffer of the same size: an Assign."""
-    if node.op not in ("Assign", "AssignVariableOp") or 0 not in written_inputs(node, ops):
+    if node.op not in ("Assign", "AssignVariableOp") or len(node.inputs) < 2:
+        return False
+    if 0 not in written_inputs(node, ops):
         return False
     target, value = (anchor.desc for anchor in node.inputs[:2])
     return target is not None and value is not None and target.nbytes == value.nbytes

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ge_core.errors import PluginError
+from ge_core.errors import PluginError, UsageError
 from ge_core.foreign import foreign
 from ge_core.plugin.drivers import EXECUTORS, Executor, owned_driver
 from ge_core.session.report import size
@@ -104,6 +104,16 @@ def execute(
         return _execute(result, runner, inputs, values, seed, check)
 
 
+def _named(values: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The inputs given by name; `UsageError` for what is no table."""
+    given: object = values
+    if given is not None and not isinstance(given, Mapping):
+        raise UsageError(
+            f"inputs are given as a {type(given).__name__}", hint="give a table: name to value"
+        )
+    return values or {}
+
+
 def _execute(
     result: Result,
     runner: Executor,
@@ -115,7 +125,7 @@ def _execute(
     assert result.kernel is not None
     ops, kernels = result.kernel.ops, result.kernel.registries.kernels
     given = {} if inputs is None else runner.read_feeds(inputs, result.original)
-    given.update(values or {})
+    given.update(_named(values))
     feeds = runner.make_feeds(result.original, seed, given, ops=ops)
     ran = runner.run(result.graph, result.plan, result.tasks, feeds, ops=ops, kernels=kernels)
     stand_ins = _stand_ins(ran)

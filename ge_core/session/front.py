@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Literal
+from typing import Literal, TypeVar
 
+from ge_core.errors import UsageError
 from ge_core.ir import Graph, clone
 from ge_core.passes.instruments import Instrument
 from ge_core.passes.overlays import Overlay
@@ -17,6 +19,8 @@ from ge_core.session.kernel import default_kernel
 from ge_core.session.request import CompileRequest
 from ge_core.session.result import Result
 from ge_core.targets import Target
+
+T = TypeVar("T")
 
 
 def compile(
@@ -72,11 +76,11 @@ def compile(
     """
     request = CompileRequest(
         level=level,
-        input_shapes=dict(input_shapes or {}),
-        options=dict(options or {}),
+        input_shapes=_table("input_shapes", input_shapes),
+        options=_table("options", options),
         enable=_names(enable),
         disable=_names(disable),
-        origins=dict(origins or {}),
+        origins=_table("origins", origins),
         pipeline=pipeline,
         target=target,
         assigner=assigner,
@@ -88,6 +92,10 @@ def compile(
         strict_plugins=strict_plugins,
         prove=prove,
     )
+    if not isinstance(model, (Graph, str, os.PathLike)):
+        raise UsageError(
+            f"model is a {type(model).__name__}: {model!r:.60}", hint="give a path or a Graph"
+        )
     start = perf_counter()
     path = None if isinstance(model, Graph) else Path(model)
     if isinstance(model, Graph):
@@ -102,6 +110,15 @@ def compile(
     return Compiler(kernel).compile(
         graph, request, model=name, load_seconds=seconds, source_path=path
     )
+
+
+def _table(what: str, given: Mapping[str, T] | None) -> dict[str, T]:
+    """An argument that is a table; `UsageError` for anything else."""
+    if given is not None and not isinstance(given, Mapping):
+        raise UsageError(
+            f"{what} is a {type(given).__name__}: {given!r:.60}", hint="give a table: name to value"
+        )
+    return dict(given or {})
 
 
 def _names(given: Sequence[str]) -> tuple[str, ...]:

@@ -68,6 +68,8 @@ class CompileRequest:
                 f"objective {self.objective!r} is neither 'copies' nor 'peak'",
                 hint="see --objective",
             )
+        if self.timeout is not None and not self.timeout >= 0:
+            raise UsageError(f"timeout {self.timeout!r} is no number of seconds")
         for name, value in self.options.items():
             if not isinstance(value, str):
                 raise UsageError(f"option {name!r} is given {value!r}, which is no text")

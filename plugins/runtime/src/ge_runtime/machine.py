@@ -32,7 +32,7 @@ from ge_runtime.layout import Layout
 from ge_runtime.operate import execute
 from ge_runtime.ports import ArenaPort, CellPort, Port
 from ge_runtime.prepare import prepare_frame
-from ge_runtime.sources import fed, stored
+from ge_runtime.sources import check_names, fed, stored
 from ge_runtime.steps import Frame, Step
 from ge_runtime.values import copied, digest
 
@@ -93,8 +93,10 @@ class Machine:
         """Bring all memory into the state before a run; answers the root frame.
 
         Raises:
-            ExecutionError: an input is missing or is another tensor than declared.
+            ExecutionError: an input is missing or is another tensor than declared, or the graph has
+                no input or variable of a name.
         """
+        check_names(feeds, self.graph, self.ops)
         self._feeds = feeds
         self.copies = CopyCounter()
         self.made_up = {}

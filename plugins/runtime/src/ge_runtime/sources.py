@@ -38,14 +38,8 @@ def make_feeds(
         FeedError: an input that is no tensor isn't given, or a given name is no input.
     """
     feeds = dict(given or {})
-    nodes = [node for node in graph.root.nodes if ops.kind(node) == "data" and node.outputs]
-    known = {name for node in nodes for name in (node.name, input_name(node))}
-    stray = [name for name in feeds if name not in known]
-    if stray:
-        raise FeedError(
-            f"no input {stray[0]!r}", near=sorted(known)[:5], hint="name inputs as the graph does"
-        )
-    for node in nodes:
+    check_names(feeds, graph, ops)
+    for node in _inputs(graph, ops):
         name = input_name(node)
         # An input with a value of its own has a default: it need not be given.
         if name not in feeds and node.name not in feeds and node.value is None:
@@ -56,6 +50,25 @@ def make_feeds(
                 desc = node.outputs[0].desc
                 raise FeedError(f"input {name!r} is {desc!r}, more than can be had here") from error
     return feeds
+
+
+def check_names(feeds: Mapping[str, Any], graph: Graph, ops: OpRegistry) -> None:
+    """Raises `FeedError` for a name that is neither an input's nor a variable's."""
+    given: object = feeds
+    if not isinstance(given, Mapping):
+        raise FeedError(
+            f"inputs are given as a {type(given).__name__}", hint="give a table: name to value"
+        )
+    inputs = {name for node in _inputs(graph, ops) for name in (node.name, input_name(node))}
+    for name in feeds:
+        node = None if name in inputs else graph.find(str(name))
+        if name not in inputs and (node is None or ops.kind(node) != "variable"):
+            near = sorted(inputs)[:5]
+            raise FeedError(f"no input {name!r}", near=near, hint="name inputs as the graph does")
+
+
+def _inputs(graph: Graph, ops: OpRegistry) -> list[Node]:
+    return [node for node in graph.root.nodes if ops.kind(node) == "data" and node.outputs]
 
 
 def _random_tensor(node: Node, rng: random.Random) -> Any:
@@ -113,12 +126,17 @@ def fed(node: Node, feeds: Mapping[str, Any], kernels: Kernels | None = None) ->
         raise FeedError(f"no value for input {input_name(node)!r}")
     if isinstance(value, (list, tuple)) and desc.dtype == "undefined":
         return [np.asarray(item) for item in value]
-    array = value if isinstance(value, np.ndarray) else np.asarray(value)
-    if desc.dtype == "undefined":
-        return array
-    want = numpy_dtype(desc.dtype)
-    if not isinstance(value, np.ndarray) or (want.kind == "O" and array.dtype.kind in "UST"):
-        array = array.astype(want)
+    try:
+        array = value if isinstance(value, np.ndarray) else np.asarray(value)
+        if desc.dtype == "undefined":
+            return array
+        want = numpy_dtype(desc.dtype)
+        if not isinstance(value, np.ndarray) or (want.kind == "O" and array.dtype.kind in "UST"):
+            array = array.astype(want)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FeedError(
+            f"input {input_name(node)!r} is {desc!r}, given {value!r:.60}: {error}"
+        ) from error
     if array.dtype != want or not _fits(array.shape, desc):
         raise FeedError(
             f"input {input_name(node)!r} is {desc!r}, given {array.dtype}{list(array.shape)}"
