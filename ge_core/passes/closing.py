@@ -46,9 +46,9 @@ def close_remarks(env: Environment, schedule: Schedule, originals: Iterable[Node
     if any(env.root.find(name) is None for name in silent):
         # Only then somebody else may stand for one: looking costs a walk over all nodes.
         represented = {name: node for node in env.root.all_nodes() for name in node.origin}
+    told = {remark.node for remark in env.remarks} | silent.keys()
     for node in env.root.all_nodes():
-        told = node.name in silent or env.remarks.of(node.name)
-        if not told and node.origin and is_write_back(node, env.ops):
+        if is_write_back(node, env.ops) and node.origin and node.name not in told:
             silent[node.name] = node
     for name, node in silent.items():
         standing = represented.get(name)
