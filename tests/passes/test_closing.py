@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+import ge_core
 from ge_core.ir import Graph, GraphBuilder
 from ge_core.passes import GraphPass, Level, PassContext, Remark
 from ge_core.passes.environment import Environment
 from ge_core.passes.manager import RunReport
 from ge_core.passes.precedence import Source
+from ge_core.passes.remarks import Remarks
 
 Run = Callable[..., tuple[Environment, RunReport]]
 
@@ -142,3 +144,20 @@ def test_a_size_that_is_not_known(run: Run) -> None:
     env, _ = run(builder.graph, {})
     final = env.remarks.final("move")
     assert final is not None and final.bytes is None
+
+
+def test_write_backs_are_told_of_unless_somebody_has_spoken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They are counted as copies; no remarks are searched for each of a hundred of them."""
+    build = GraphBuilder("n")
+    x = build.data("x")
+    for at in range(100):
+        memory = build.op("Variable", name=f"v{at}")
+        build.op("Assign", memory, x, name=f"back{at}", reuse_input=0)
+    build.net_output(x)
+    monkeypatch.setattr(Remarks, "of", lambda *_: pytest.fail("searched"))
+    result = ge_core.compile(build.graph, level="O3")
+    said = {remark.node: remark.code for remark in result.remarks.finals()}
+    assert {f"back{at}": "NO_RULE_AT_LEVEL" for at in range(100)} == said
+    assert 100 == result.before.total.count
