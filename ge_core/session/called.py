@@ -20,14 +20,29 @@ def check_called(graph: Graph, ops: OpRegistry) -> None:
     """Check calls and branches below a root; loops have rules of their own.
 
     Raises:
-        GraphError: a subgraph's input or result stands for one that its caller hasn't, or nobody
-            delivers what a caller returns and somebody reads.
+        GraphError: a subgraph's input or result stands for one that its caller hasn't, nobody
+            delivers what a caller returns and somebody reads, or two arms are one subgraph.
     """
     for node in graph.all_nodes():
         if node.subgraphs and ops.kind(node) in _CHECKED:
+            _check_apart(node)
             for label, inner in node.subgraphs.items():
                 _check_ends(node, inner)
                 _check_delivered(node, label, inner)
+
+
+def _check_apart(caller: Node) -> None:
+    """A task is known by its node and the calls that lead there, which two arms would share."""
+    labels: dict[Graph, str] = {}
+    for label, inner in caller.subgraphs.items():
+        other = labels.setdefault(inner, label)
+        if other != label:
+            raise GraphError(
+                f"subgraph {inner.name!r} is both its {other} and its {label}",
+                node=caller.name,
+                field="subgraphs",
+                hint="give each its own subgraph, or call this one from both",
+            )
 
 
 def _check_ends(caller: Node, inner: Graph) -> None:

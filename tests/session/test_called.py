@@ -54,10 +54,17 @@ def more_outputs(told: dict[str, Any]) -> None:
     next(node for node in told["nodes"] if node["name"] == "use")["inputs"] = ["call:1"]
 
 
+def one_for_both(told: dict[str, Any]) -> None:
+    """The call becomes an If whose arms are one subgraph."""
+    call = next(node for node in told["nodes"] if node["name"] == "call")
+    call["op"], call["subgraphs"] = "If", {"then_branch": "f", "else_branch": "f"}
+
+
 CASES: dict[str, tuple[Callable[[dict[str, Any]], None], str, str]] = {
     "far input": (far_input, "d", "stands for input 5 of 'call', which has 1"),
     "far result": (far_result, "f/NetOutput", "delivers output 7 of 'call', which has 1"),
     "no end": (no_end, "call", r"does not make output 0, which is read: it has no NetOutput"),
+    "one for both": (one_for_both, "call", "'f' is both its then_branch and its else_branch"),
     "more outputs": (more_outputs, "call", "does not make output 1, which is read"),
 }
 
