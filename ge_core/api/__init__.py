@@ -125,6 +125,7 @@ from ge_core.memory.problem import (
     round_up,
 )
 from ge_core.memory.read_write import read_write_conflict
+from ge_core.memory.reuse import Bytes, Obstacle, ReuseRule
 from ge_core.memory.sizes import special_memory
 from ge_core.ops import (
     ALL,
@@ -380,11 +381,14 @@ __all__ = [
     "read_overlay_file",
     # what may share a memory
     "Answer",
+    "Bytes",
     "Clash",
     "JoinChecks",
     "LayoutChecks",
     "LayoutQuery",
+    "Obstacle",
     "ReadWriteChecker",
+    "ReuseRule",
     "Unruled",
     "read_write_conflict",
     "special_memory",

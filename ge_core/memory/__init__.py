@@ -30,6 +30,7 @@ from ge_core.memory.plan import (
     tensor_name,
 )
 from ge_core.memory.problem import Assigner, Budget, Buffer, Cluster, MemoryProblem, Placement
+from ge_core.memory.reuse import Bytes, Obstacle, ReuseRule
 from ge_core.memory.validate import check_placement
 
 __all__ = [
@@ -62,6 +63,10 @@ __all__ = [
     "lower_bound",
     "plan_from",
     "without_reuse",
+    # the rule of reuse, asked of a graph
+    "Bytes",
+    "Obstacle",
+    "ReuseRule",
     # what plugins register
     "Anchor",
     "AnchorType",

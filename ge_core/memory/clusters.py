@@ -337,14 +337,9 @@ class ClusterBuilder:
         active: list[int] = []
         for tensor in ordered:
             at = find(tensor)[1]
-            active = [t for t in active if find(t)[1] + self._extent(t) > at]
+            active = [t for t in active if find(t)[1] + self.demands.extent(t) > at]
             yield from ((other, tensor) for other in active if self._share_rows(other, tensor))
             active.append(tensor)
-
-    def _extent(self, tensor: int) -> int:
-        # Padding may be covered by the next piece.
-        strided = self.demands.strided.get(tensor)
-        return self.demands.data[tensor] if strided is None else strided.span
 
     def _share_rows(self, a: int, b: int) -> bool:
         one, other = self.demands.strided.get(a), self.demands.strided.get(b)
@@ -383,7 +378,10 @@ class ClusterBuilder:
         """
         find = self.demands.layout.find
         low = max(find(tensor)[1], find(other)[1])
-        high = min(find(tensor)[1] + self._extent(tensor), find(other)[1] + self._extent(other))
+        high = min(
+            find(tensor)[1] + self.demands.extent(tensor),
+            find(other)[1] + self.demands.extent(other),
+        )
         reached = self._flow(tensor, without)
         accesses: list[Access] = []
         for member in members:
@@ -391,7 +389,7 @@ class ClusterBuilder:
             if (
                 self.demands.alias.find(member)[0] in reached
                 and at < high
-                and (low < at + self._extent(member))
+                and (low < at + self.demands.extent(member))
             ):
                 accesses.extend(self._real(member))
         if from_write:

@@ -310,6 +310,11 @@ class Constraints:
         strided = self.strided.get(tensor)
         return self.room[tensor] if strided is None else strided.span
 
+    def extent(self, tensor: int) -> int:
+        """The same without padding, which others may cover."""
+        strided = self.strided.get(tensor)
+        return self.data[tensor] if strided is None else strided.span
+
 
 def _no_library(node: Node) -> bool:
     """A node that names no kernel library launches nothing."""

@@ -36,6 +36,7 @@ from ge_core.passes.remarks import Blame, Hint, Remark, RemarkKind
 from ge_core.targets import Target
 
 if TYPE_CHECKING:
+    from ge_core.memory.reuse import ReuseRule
     from ge_core.passes.walker import Walk
 
 Blamed: TypeAlias = "Node | InputAnchor | OutputAnchor | Blame | str"
@@ -177,6 +178,22 @@ class PassContext:
         where it would be safe in the order in which writers and readers run: `ctx.order` tells.
         """
         return self._sharing.may_share(output, source)
+
+    @property
+    def reuse(self) -> ReuseRule:
+        """The rule of reuse on the root graph: may bytes of one memory be given to another?
+
+        Made anew after edits, which costs about as much as planning: a pass that sets marks of
+        nodes without a task while it asks keeps the one it has.
+        """
+        from ge_core.memory.reuse import ReuseRule
+
+        env = self.environment
+
+        def make() -> ReuseRule:
+            return ReuseRule(env.root, env.ops, env.options.as_dict())
+
+        return env.analyses.get("reuse", make)  # type: ignore[no-any-return]  # the cache holds anything
 
     @property
     def _sharing(self) -> Sharing:
