@@ -90,6 +90,7 @@ def _build(
         demands,
         accesses,
         Lives(work, accesses, worlds),
+        precedence,
         options,
         target.align_bytes,
         facts,

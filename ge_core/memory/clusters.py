@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from ge_core.errors import LayoutConflict, PlanError
-from ge_core.memory.access import RUN_START, Access, Accesses, Scratch
+from ge_core.errors import PlanError
+from ge_core.memory.access import Access, Accesses, Scratch
 from ge_core.memory.constraints import Constraints
-from ge_core.memory.expand import Expansion, Region
+from ge_core.memory.expand import Expansion
 from ge_core.memory.facts import PlanFacts, Site
 from ge_core.memory.lives import Lives, Span
 from ge_core.memory.options import PlanOptions
+from ge_core.memory.overlaps import Overlaps, Uses
 from ge_core.memory.plan import ARENA, CONSTANTS, VARIABLES
+from ge_core.memory.precedence import Precedence
 from ge_core.memory.problem import Buffer, Cluster, round_up
 from ge_core.memory.segments import Member, Segment, segments
 from ge_core.memory.sizes import UNKNOWN, input_wishes, output_wishes, pool_rank
@@ -24,7 +26,7 @@ class ClusterBuilder:
     """Sorts all tensors and scratch areas of an expanded graph.
 
     Args:
-        work, demands, accesses, lives: the expanded graph, its layout final.
+        work, demands, accesses, lives, precedence: the expanded graph, its layout final.
         options: what may be shared.
         align: of separate buffers.
         facts: filled with the tensors' sites.
@@ -39,6 +41,7 @@ class ClusterBuilder:
         demands: Constraints,
         accesses: Accesses,
         lives: Lives,
+        precedence: Precedence,
         options: PlanOptions,
         align: int,
         facts: PlanFacts,
@@ -54,6 +57,8 @@ class ClusterBuilder:
         self._keys: list[tuple[int, int, int]] = []
         self._sites: list[list[Site]] = []
         self._length = work.end + 1
+        self._uses = Uses(work, demands, accesses, lives, precedence)
+        self._overlaps = Overlaps(self._uses)
         self._wishes = self._gather_wishes()
         self._whole = set(accesses.whole_run)
 
@@ -106,7 +111,7 @@ class ClusterBuilder:
         chosen: tuple[str, int] | None = None
         for tensor in members:
             wish = self._wishes.get(self.demands.alias.find(tensor)[0])
-            if wish is None and not any(access.write for access in self._real(tensor)):
+            if wish is None and not any(access.write for access in self._uses.real(tensor)):
                 continue
             pool = wish or ARENA
             if chosen is not None and chosen[0] != pool:
@@ -172,7 +177,7 @@ class ClusterBuilder:
         head = min(members, key=lambda t: (find(t)[1], t))
         self._mark_run(members, head, size)
         if size:
-            self._check_overlaps(members, low)
+            self._overlaps.check(members, low)
             name = self.work.name(head)
             cluster = Cluster(
                 name, self._pieces(name, found), self.align, pool, owned=self._is_offered(members)
@@ -275,167 +280,6 @@ class ClusterBuilder:
             if output.desc.dtype == "undefined" and not output.readers and len(members) == 1:
                 continue
             self.facts.unplanned.append(tensor)
-
-    # ---- members that cover one another --------------------------------------------------------
-
-    def _check_overlaps(self, members: list[int], low: int) -> None:
-        """Two producers may write to the same bytes of a class only one after the other is done.
-
-        Raises:
-            LayoutConflict: names both and the chain that puts them on one another.
-        """
-        alias, find = self.demands.alias, self.demands.layout.find
-        producers = [
-            tensor
-            for tensor in members
-            if self.demands.data[tensor] and any(access.write for access in self._real(tensor))
-        ]
-        if len({alias.find(tensor)[0] for tensor in producers}) < 2:
-            return
-        for a, b in self._touching(producers):
-            if alias.same(a, b) or self._exclusive(a, b) or self._handed_on(a, b):
-                continue
-            if self._clash(a, b, members):
-                place = max(find(a)[1], find(b)[1]) - low
-                raise LayoutConflict(
-                    f"{self.work.name(a)} and {self.work.name(b)} are needed at the same time and "
-                    f"would both lie at byte {place} of one run: "
-                    + "; ".join(self.demands.layout.chain(a, b))
-                )
-
-    def _exclusive(self, a: int, b: int) -> bool:
-        """Whether two producers lie in different arms of one node: only one of them runs."""
-        arms = {region.caller: region for region in self._arms(a)}
-        return any(arms.get(region.caller, region) is not region for region in self._arms(b))
-
-    def _arms(self, tensor: int) -> Iterator[Region]:
-        region: Region | None = self.work.regions[self.work.owner[tensor]]
-        while region is not None:
-            if region.role == "arm":
-                yield region
-            region = region.outer
-
-    def _handed_on(self, a: int, b: int) -> bool:
-        """Whether a subgraph delivers one out of the other.
-
-        Their order was looked at when they were put in one place.
-        """
-        find = self.demands.alias.find
-        return find(b)[0] in self._targets(a) or find(a)[0] in self._targets(b)
-
-    def _targets(self, tensor: int) -> set[int]:
-        """What subgraphs make of a producer's bytes."""
-        find, reached = self.demands.alias.find, self._flow(tensor)
-        return {
-            find(target)[0] for result, target in self.demands.handed if find(result)[0] in reached
-        }
-
-    def _touching(self, tensors: list[int]) -> Iterator[tuple[int, int]]:
-        """Pairs with common bytes."""
-        find = self.demands.layout.find
-        ordered = sorted(tensors, key=lambda t: (find(t)[1], t))
-        active: list[int] = []
-        for tensor in ordered:
-            at = find(tensor)[1]
-            active = [t for t in active if find(t)[1] + self.demands.extent(t) > at]
-            yield from ((other, tensor) for other in active if self._share_rows(other, tensor))
-            active.append(tensor)
-
-    def _share_rows(self, a: int, b: int) -> bool:
-        one, other = self.demands.strided.get(a), self.demands.strided.get(b)
-        if one is None or other is None or one.pitch != other.pitch:
-            return True
-        distance = (self.demands.layout.find(b)[1] - self.demands.layout.find(a)[1]) % one.pitch
-        return distance < one.row or distance + other.row > one.pitch
-
-    def _clash(self, a: int, b: int, members: list[int]) -> bool:
-        """Whether one producer's bytes are still needed when the other one writes there.
-
-        Where a join or split makes one of the other, what is read through the later name is the
-        later one's own affair: in the original graph too it sees what was written by that name.
-        """
-        find = self.demands.alias.find
-        for early, late in ((a, b), (b, a)):
-            if find(late)[0] in self._flow(early):
-                needed = self._needed(early, late, members, find(late)[0])
-                return self._meet(needed, self._needed(late, early, members, from_write=True))
-        return self._meet(self._needed(a, b, members), self._needed(b, a, members))
-
-    def _needed(
-        self,
-        tensor: int,
-        other: int,
-        members: list[int],
-        without: int | None = None,
-        *,
-        from_write: bool = False,
-    ) -> list[Span]:
-        """When the bytes that a producer wrote and another one would take are in use.
-
-        Args:
-            without: an alias group through which accesses don't count.
-            from_write: count from the first write on.
-        """
-        find = self.demands.layout.find
-        low = max(find(tensor)[1], find(other)[1])
-        high = min(
-            find(tensor)[1] + self.demands.extent(tensor),
-            find(other)[1] + self.demands.extent(other),
-        )
-        reached = self._flow(tensor, without)
-        accesses: list[Access] = []
-        for member in members:
-            at = find(member)[1]
-            if (
-                self.demands.alias.find(member)[0] in reached
-                and at < high
-                and (low < at + self.demands.extent(member))
-            ):
-                accesses.extend(self._real(member))
-        if from_write:
-            position = self.accesses.position
-            begin = min(position(access.site) for access in accesses if access.write)
-            accesses = [access for access in accesses if position(access.site) >= begin]
-        return self.lives.spans(accesses)
-
-    def _real(self, tensor: int) -> list[Access]:
-        """Accesses without the mark that keeps temporaries off a graph output before it is made."""
-        accesses = self.accesses.of[tensor]
-        if tensor not in self.accesses.outputs or tensor in self.accesses.inputs:
-            return accesses
-        return [access for access in accesses if access.site != RUN_START]
-
-    def _flow(self, tensor: int, without: int | None = None) -> set[int]:
-        """The alias groups that a producer's bytes reach through joins and splits."""
-        alias = self.demands.alias
-        reached = {alias.find(tensor)[0]}
-        grown = True
-        while grown:
-            grown = False
-            for window in self.demands.windows:
-                whole, part = alias.find(window.whole)[0], alias.find(window.part)[0]
-                start, end = (part, whole) if window.join else (whole, part)
-                if start in reached and end not in reached and end != without:
-                    reached.add(end)
-                    grown = True
-            for result, target in self.demands.handed:
-                start, end = alias.find(result)[0], alias.find(target)[0]
-                if start in reached and end not in reached and end != without:
-                    reached.add(end)
-                    grown = True
-        return reached
-
-    def _meet(self, a: list[Span], b: list[Span]) -> bool:
-        order = self.lives.worlds.order
-        for one in a:
-            for other in b:
-                if one.last < other.first or other.last < one.first:
-                    continue
-                if order is None or one.clock is None or other.clock is None:
-                    return True
-                if order.interferes(one.clock, other.clock):
-                    return True
-        return False
 
     # ---- scratch -------------------------------------------------------------------------------
 

@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from ge_core.memory.access import RUN_END, RUN_START
 from ge_core.memory.coalesce import Coalescer
-
-OFFERS_MARK = "_output_inplace_ability"
+from ge_core.memory.overlaps import OFFERS_MARK, offered
 
 
 class _Link(NamedTuple):
@@ -49,7 +48,7 @@ class InPlace:
         for instance, node in enumerate(self.work.nodes):
             if not self.demands.tasks[instance] or node.subgraphs:
                 continue
-            if not by_traits and OFFERS_MARK not in node.attrs:
+            if not by_traits and not node.attrs.get(OFFERS_MARK):
                 continue
             taken: set[int] = set()
             for output, index in self._offers(instance, by_traits):
@@ -114,10 +113,7 @@ class InPlace:
 
     def _offers(self, instance: int, by_traits: bool) -> Iterator[tuple[int, int]]:
         node = self.work.nodes[instance]
-        listed = node.attrs.get(OFFERS_MARK)
-        for pair in listed if isinstance(listed, (list, tuple)) else ():
-            if isinstance(pair, (list, tuple)) and len(pair) == 2:
-                yield int(pair[0]), int(pair[1])
+        yield from offered(node)
         if by_traits:
             yield from self.work.traits(node).inplace
 

@@ -7,7 +7,6 @@ what is allowed here is what the planner accepts once the marks are set.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -16,8 +15,10 @@ from ge_core.memory.access import RUN_END, RUN_START, Access, Accesses
 from ge_core.memory.clocks import Worlds, stream_table
 from ge_core.memory.constraints import Constraints
 from ge_core.memory.expand import EXPANSION_LIMIT, Expansion, Region
-from ge_core.memory.lives import Lives, Span
+from ge_core.memory.intervals import Ranges
+from ge_core.memory.lives import Lives
 from ge_core.memory.options import PlanOptions
+from ge_core.memory.overlaps import Uses, offered
 from ge_core.memory.precedence import Precedence
 from ge_core.memory.sizes import UNKNOWN
 from ge_core.ops import OpRegistry
@@ -99,11 +100,16 @@ class ReuseRule:
             # Distances in padded runs are all that the alignment decides here.
             self._demands = Constraints(self._work, 1)
             self._accesses = Accesses(self._work, self._demands, options)
-            self._worlds = Worlds(
-                self._work, self._accesses, stream_table(self._work, self._accesses)
+            streams = stream_table(self._work, self._accesses)
+            worlds = Worlds(self._work, self._accesses, streams)
+            self._precedence = Precedence(self._work, self._accesses, worlds)
+            self._uses = Uses(
+                self._work,
+                self._demands,
+                self._accesses,
+                Lives(self._work, self._accesses, worlds),
+                self._precedence,
             )
-            self._lives = Lives(self._work, self._accesses, self._worlds)
-            self._precedence = Precedence(self._work, self._accesses, self._worlds)
             self._apart = frozenset(self._accesses.whole_run)
             self._classes = {
                 root: _Index(self._demands, members)
@@ -135,7 +141,8 @@ class ReuseRule:
         and control edges, streams, into and out of subgraphs, in all turns of a loop. Also where
         the new ones are done with before the old ones are written. The writer may be the last to
         read the old bytes itself, where it declares that this output may lie on that input
-        (`OpTraits.inplace`), both are all of the bytes, and no other input of it has any of them.
+        (`OpTraits.inplace`, or GE's mark `_output_inplace_ability`), both are all of the bytes, and
+        no other input of it has any of them.
 
         Never true for weights, for what has no planned size or is to share with nobody, where
         reuse is switched off, and for what the caller still needs: inputs and outputs, unless lent.
@@ -160,7 +167,7 @@ class ReuseRule:
         Takes and raises what `may_reuse` does.
         """
         found = self._decide(old, new, frozenset(without))
-        return [] if found is None else found.told(self)
+        return [] if found is None else self._told(found)
 
     # ---- deciding ------------------------------------------------------------------------------
 
@@ -184,14 +191,10 @@ class ReuseRule:
             why = self._unfit(name)
             if why is not None:
                 return _Refusal(why)
-        early, late = self._touched(olds, without), self._touched(news, without)
-        if not early or not late:
-            return None
+        touched, late = self._touched(olds, without), self._touched(news, without)
         writers = sorted({access.site for access in late if access.write})
-        early = self._without_in_place(early, olds, news, writers)
-        if not early:
-            return None
-        if not self._meet(self._lives.spans(early), self._lives.spans(late)):
+        early = self._without_in_place(touched, olds, news, writers)
+        if not self._uses.meet(early, late):
             return None
         return _Refusal("they are needed at the same time", early, writers)
 
@@ -220,76 +223,44 @@ class ReuseRule:
         for name in names:
             root, at = find(name.tensor)
             for tensor in self._index(root).over(at + name.low, at + name.high):
-                found.update(dict.fromkeys(self._real(tensor)))
+                found.update(dict.fromkeys(self._uses.real(tensor)))
         nodes = self._work.nodes
         return [a for a in found if not (0 <= a.site < len(nodes) and nodes[a.site] in without)]
 
-    def _real(self, tensor: int) -> list[Access]:
-        """Accesses without the mark that keeps temporaries off a graph output before it is made."""
-        accesses = self._accesses.of[tensor]
-        if tensor not in self._accesses.outputs or tensor in self._accesses.inputs:
-            return accesses
-        return [access for access in accesses if access.site != RUN_START]
-
-    def _meet(self, a: list[Span], b: list[Span]) -> bool:
-        order = self._worlds.order
-        for one in a:
-            for other in b:
-                if one.last < other.first or other.last < one.first:
-                    continue
-                if order is None or one.clock is None or other.clock is None:
-                    return True
-                if order.interferes(one.clock, other.clock):
-                    return True
-        return False
-
     def _without_in_place(
         self, early: list[Access], olds: list[_Name], news: list[_Name], writers: list[int]
-    ) -> list[Access]:
+    ) -> Sequence[Access]:
         """The accesses to the old bytes but the read of who puts the new ones in their place."""
         for site in writers:
-            read = Access(site, False)
-            if read not in early or Access(site, True) in early:
-                continue
-            if not self._works_in_place(site, olds, news):
-                continue
-            rest = [access for access in early if access != read]
-            scope = self._home([*rest, *(Access(writer, True) for writer in writers)])
-            before = self._precedence.before
-            if all(before(access.site, site, scope) for access in rest) and all(
-                before(site, other, scope) for other in writers if other != site
-            ):
-                return rest
+            if self._works_in_place(site, olds, news):
+                rest = self._uses.without_read(early, site, writers)
+                if rest is not None:
+                    return rest
         return early
 
     def _works_in_place(self, site: int, olds: list[_Name], news: list[_Name]) -> bool:
         """Whether a node may put an output exactly where an input lies that nothing else is."""
-        work, demands = self._work, self._demands
+        work = self._work
         if not 0 <= site < len(work.nodes):
             return False
         node = work.nodes[site]
-        for output, at in work.traits(node).inplace:
-            source = work.source(site, at)
-            if source is None or not 0 <= output < len(node.outputs):
+        for output, at in dict.fromkeys((*offered(node), *work.traits(node).inplace)):
+            if not self._uses.replaces(site, output, at):
                 continue
-            target = work.tensor(site, output)
-            if target in demands.strided or source in demands.strided:
+            target, source = work.tensor(site, output), work.source(site, at)
+            assert source is not None
+            if not any(self._is_all(name, target) for name in news):
                 continue
-            size = demands.data[target]
-            if size != demands.data[source]:
-                continue
-            if not any(self._is_all(name, target, size) for name in news):
-                continue
-            if not any(self._is_all(name, source, size) for name in olds):
+            if not any(self._is_all(name, source) for name in olds):
                 continue
             others = [work.source(site, other) for other in range(len(node.inputs)) if other != at]
             if not any(self._covers(olds, tensor) for tensor in others if tensor is not None):
                 return True
         return False
 
-    def _is_all(self, name: _Name, tensor: int, size: int) -> bool:
+    def _is_all(self, name: _Name, tensor: int) -> bool:
         """Whether bytes of a name are exactly a tensor's."""
-        find = self._demands.layout.find
+        find, size = self._demands.layout.find, self._demands.data[tensor]
         (root, at), (other, start) = find(name.tensor), find(tensor)
         return root == other and at + name.low == start and name.high - name.low == size
 
@@ -303,19 +274,6 @@ class ReuseRule:
             if other == root and at + name.low < end and start < at + name.high:
                 return True
         return False
-
-    def _home(self, accesses: Iterable[Access]) -> int:
-        """The innermost scope with all of them."""
-        home: int | None = None
-        for access in accesses:
-            scope = self._precedence.scope(access.site)
-            while home is not None and home != scope:
-                if home > scope:
-                    home = self._precedence.parent(home)
-                else:
-                    scope = self._precedence.parent(scope)
-            home = scope
-        return home or 0
 
     # ---- names ---------------------------------------------------------------------------------
 
@@ -382,9 +340,10 @@ class ReuseRule:
 
     # ---- saying it -----------------------------------------------------------------------------
 
-    def obstacles(self, early: list[Access], writers: list[int], why: str) -> list[Obstacle]:
+    def _told(self, refused: _Refusal) -> list[Obstacle]:
         """The pairs of an access and a writer that are in no order, the first few."""
-        scope = self._home([*early, *(Access(writer, True) for writer in writers)])
+        early, writers = refused.early, refused.writers
+        scope = self._uses.home([*(access.site for access in early), *writers])
         position = self._accesses.position
         found: list[Obstacle] = []
         for access in sorted(early, key=lambda a: (position(a.site), a.write)):
@@ -402,7 +361,7 @@ class ReuseRule:
                 break
             if len(found) == _MOST_OBSTACLES:
                 break
-        return found or [Obstacle(None, False, None, why)]
+        return found or [Obstacle(None, False, None, refused.why)]
 
     def _node(self, site: int) -> Node | None:
         if 0 <= site < len(self._work.nodes):
@@ -421,34 +380,15 @@ class _Refusal(NamedTuple):
     """Why not."""
 
     why: str
-    early: list[Access] | None = None
-    writers: list[int] | None = None
-
-    def told(self, rule: ReuseRule) -> list[Obstacle]:
-        if self.early is None or self.writers is None:
-            return [Obstacle(None, False, None, self.why)]
-        return rule.obstacles(self.early, self.writers, self.why)
+    early: Sequence[Access] = ()
+    writers: Sequence[int] = ()
 
 
 class _Index:
-    """The members of a class by place: those of about one size lie in one list."""
+    """The members of a class, and which of them have any of some bytes."""
 
     def __init__(self, demands: Constraints, members: list[int]) -> None:
         self.members = members
-        self._lists: dict[int, list[tuple[int, int, int]]] = {}
-        for tensor in members:
-            low, size = demands.layout.find(tensor)[1], demands.extent(tensor)
-            if size > 0:
-                found = self._lists.setdefault(size.bit_length(), [])
-                found.append((low, low + size, tensor))
-        for found in self._lists.values():
-            found.sort()
-
-    def over(self, low: int, high: int) -> Iterable[int]:
-        """The members that have any of these bytes."""
-        for bits, found in self._lists.items():
-            at = bisect_left(found, (low - (1 << bits) + 1,))
-            while at < len(found) and found[at][0] < high:
-                if found[at][1] > low:
-                    yield found[at][2]
-                at += 1
+        place = ((demands.layout.find(tensor)[1], tensor) for tensor in members)
+        self._ranges = Ranges((low, low + demands.extent(tensor), tensor) for low, tensor in place)
+        self.over = self._ranges.over

@@ -148,7 +148,9 @@ def test_scratch_over_an_output_or_a_live_tensor_is_found_out() -> None:
     assert not _runs_right(build.graph, again)
 
 
-@pytest.mark.parametrize(("inplace", "right"), [(((0, 0),), True), ((), False)])
+@pytest.mark.parametrize(
+    ("inplace", "right"), [(((0, 0),), True), ((), False), (((0, 0), (0, 1)), True)]
+)
 def test_an_output_on_its_own_input(inplace: tuple[tuple[int, int], ...], right: bool) -> None:
     """A hostile run tells ops that may work in place from those that may not."""
     ops = OpRegistry()

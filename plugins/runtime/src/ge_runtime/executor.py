@@ -74,7 +74,8 @@ class NumpyExecutor:
         if (ops is not None and ops is not self.ops) or (
             kernels is not None and kernels is not self.kernels
         ):
-            self.ops, self.kernels = ops or self.ops, kernels or self.kernels
+            self.ops = self.ops if ops is None else ops
+            self.kernels = self.kernels if kernels is None else kernels
             self._prepared = None
         machine = self._machine(graph.root, plan, tasks)
         return collect(machine, machine.run(feeds))
@@ -91,8 +92,8 @@ class NumpyExecutor:
         return run_reference(
             graph,
             feeds,
-            kernels or self.kernels,
-            ops or self.ops,
+            self.kernels if kernels is None else kernels,
+            self.ops if ops is None else ops,
             record_reads=self.record_reads,
             loop_limit=self.loop_limit,
         )
@@ -106,7 +107,8 @@ class NumpyExecutor:
         ops: OpRegistry | None = None,
     ) -> dict[str, Any]:
         """Inputs for a run: those given, and seeded ones for the rest."""
-        return make_feeds(graph, ops or self.ops or default_ops(), seed, given)
+        known = self.ops if ops is None else ops
+        return make_feeds(graph, default_ops() if known is None else known, seed, given)
 
     def read_feeds(self, path: Path, graph: Graph) -> dict[str, Any]:
         """Inputs by name from an `.npz` file. Raises `InputFileError`."""
@@ -126,8 +128,8 @@ class NumpyExecutor:
             same = known is graph and version == graph.version
             if same and known_plan is plan and known_tasks is tasks:
                 return machine
-        self.ops = self.ops or default_ops()
-        self.kernels = self.kernels or default_kernels()
+        self.ops = default_ops() if self.ops is None else self.ops
+        self.kernels = default_kernels() if self.kernels is None else self.kernels
         layout = Layout(
             graph, self.ops, plan, tasks, hostile=self.hostile, fill_dead=self.fill_dead
         )

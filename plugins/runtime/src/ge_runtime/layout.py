@@ -64,11 +64,11 @@ class Layout:
     def poison_before(self, task: Task, node: Node, aliases: dict[int, int]) -> tuple[Bytes, ...]:
         """What to fill before a task runs: its outputs and scratch, as far as it reads nothing."""
         spared: list[Region] = []
-        inplace = dict(self.ops.traits(node).inplace) if self.hostile else {}
+        able = {*aliases.items(), *(self.ops.traits(node).inplace if self.hostile else ())}
         for at, region in enumerate(task.inputs):
             if region is None:
                 continue
-            if not self.hostile or _may_overwrite(task, at, aliases, inplace):
+            if not self.hostile or _may_overwrite(task, at, able):
                 spared.append(region)
         written = [region for region in task.outputs if region is not None]
         return self._fill([*written, *task.workspace], spared)
@@ -102,13 +102,16 @@ class Layout:
         return tuple(views)
 
 
-def _may_overwrite(task: Task, at: int, aliases: dict[int, int], inplace: dict[int, int]) -> bool:
-    """Whether an input lies exactly on an output that may be computed in place of it."""
+def _may_overwrite(task: Task, at: int, able: set[tuple[int, int]]) -> bool:
+    """Whether an input lies exactly on an output that may be computed in place of it.
+
+    Args:
+        able: the (output, input) pairs of which the op says so.
+    """
     region = task.inputs[at]
     return any(
         task.outputs[out] == region
-        for pairs in (aliases, inplace)
-        for out, source in pairs.items()
+        for out, source in able
         if source == at and out < len(task.outputs)
     )
 

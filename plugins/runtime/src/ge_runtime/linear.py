@@ -97,12 +97,12 @@ def execute_linearisation(
     Raises:
         ExecutionError: a kernel fails, or a tensor without a place is read before it is written.
     """
-    ops = ops or default_ops()
+    ops = default_ops() if ops is None else ops
     layout = Layout(graph.root, ops, plan, tasks, hostile=hostile, fill_dead=False)
     machine = Machine(
         graph,
         ops,
-        kernels or default_kernels(),
+        default_kernels() if kernels is None else kernels,
         layout,
         record_reads=record_reads,
         loop_limit=loop_limit,

@@ -35,8 +35,8 @@ def run_reference(
     """
     machine = Machine(
         graph,
-        ops or default_ops(),
-        kernels or default_kernels(),
+        default_ops() if ops is None else ops,
+        default_kernels() if kernels is None else kernels,
         record_reads=record_reads,
         loop_limit=loop_limit,
     )
