@@ -362,6 +362,8 @@ class PassContext:
     ) -> None:
         """Offer to take a placement back, where it turns out to raise the peak.
 
+        An offer for a node that had one takes the former's place.
+
         Args:
             undo: makes the node an ordinary one again, through the graph's methods only.
             code: the reason that is then given for the copy's staying.
@@ -369,7 +371,15 @@ class PassContext:
         """
         hint = "--objective copies"
         remark = self._made(RemarkKind.MISSED, node, code, None, bytes, hint, None, {})
-        self.environment.retractions.append(Retraction(node, bytes, undo, remark))
+        self.environment.offer(Retraction(node, bytes, undo, remark))
+
+    def withdraw(self, node: Node) -> None:
+        """Say that a placement was undone: there is nothing to take back, and nothing is decided.
+
+        Say next why the node has its task again.
+        """
+        self.environment.withdraw(node)
+        self.environment.remarks.reopen(node.name)
 
     def _made(
         self,

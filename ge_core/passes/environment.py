@@ -158,6 +158,19 @@ class Environment:
 
     def __post_init__(self) -> None:
         self.analyses = AnalysisCache(self.root)
+        self._offered: dict[Node, int] = {}
+
+    def offer(self, retraction: Retraction) -> None:
+        """Note a placement that may be taken back; a later one for a node replaces the former."""
+        at = self._offered.setdefault(retraction.node, len(self.retractions))
+        self.retractions[at : at + 1] = [retraction]
+
+    def withdraw(self, node: Node) -> None:
+        """Forget what was offered for a node."""
+        at = self._offered.pop(node, None)
+        if at is not None:
+            del self.retractions[at]
+            self._offered = {one.node: at for at, one in enumerate(self.retractions)}
 
     def capability(self, name: str) -> bool:
         """Whether something that a pass may require is there."""

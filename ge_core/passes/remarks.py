@@ -185,6 +185,7 @@ class Remarks:
     def __init__(self) -> None:
         self._all: list[Remark] = []
         self._final: dict[str, Remark] = {}
+        self._reopened: list[tuple[int, str]] = []
 
     def add(self, remark: Remark) -> None:
         """Keep a remark. A node's last decisive one is its final one.
@@ -205,10 +206,17 @@ class Remarks:
 
     def take_back(self, mark: int) -> None:
         """Forget the remarks since `mark`: what they spoke of was rolled back."""
-        kept = self._all[:mark]
-        self._all, self._final = [], {}
-        for remark in kept:
+        kept, reopened = self._all[:mark], self._reopened
+        self._all, self._final, self._reopened = [], {}, []
+        for at, remark in enumerate(kept):
+            while reopened and reopened[0][0] <= at:
+                self.reopen(reopened.pop(0)[1])
             self.add(remark)
+
+    def reopen(self, node: str) -> None:
+        """Nothing is decided about a node any more: what was done to it was undone."""
+        self._reopened.append((len(self._all), node))
+        self._final.pop(node, None)
 
     def since(self, mark: int) -> Sequence[Remark]:
         """The remarks given after `mark`."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
+from ge_core.errors import LayoutConflict
 from ge_core.ir import Graph
 from ge_core.memory import ARENA, Plan
 from ge_core.memory.bound import lower_bound
@@ -146,7 +147,11 @@ class _Search:
         return fits
 
     def _low_enough(self) -> bool:
-        problem, facts = self.planner.problem(self.env.root)
+        try:
+            problem, facts = self.planner.problem(self.env.root)
+        except LayoutConflict:
+            # Placements that hold each other up can't be taken back one by one.
+            return False
         # A bound costs next to nothing beside a plan, and settles the hopeless trials.
         if lower_bound(problem, ARENA) > self.allowed:
             return False

@@ -64,6 +64,23 @@ def test_taking_back_restores_the_earlier_final_remark() -> None:
     assert ["A"] == [one.code for one in remarks.finals()]
 
 
+def test_what_is_open_again_is_decided_by_whoever_speaks_next() -> None:
+    """A placement that another pass undid is a miss in the end; a rollback brings it back."""
+    remarks = Remarks()
+    remarks.add(remark(APPLIED, "P", "A"))
+    mark = remarks.mark()
+    remarks.reopen("n")
+    assert remarks.final("n") is None
+    remarks.add(remark(MISSED, "Q", "B"))
+    later = remarks.mark()
+    remarks.add(remark(MISSED, "Q", "C"))
+    assert ["C"] == [one.code for one in remarks.finals()]
+    remarks.take_back(later)
+    assert ["B"] == [one.code for one in remarks.finals()]
+    remarks.take_back(mark)
+    assert ["A"] == [one.code for one in remarks.finals()]
+
+
 def test_counts_are_of_nodes() -> None:
     """A node that two passes missed counts once."""
     remarks = Remarks()

@@ -15,6 +15,7 @@ from ge_concat_notask.pack_notask import PackNotaskPass
 from ge_concat_notask.peak import early_bytes
 from ge_concat_notask.setting import LAYOUT
 from ge_concat_notask.split_notask import SplitNotaskPass
+from ge_concat_notask.tensor_placement import TensorPlacementPass
 from ge_core.api import Level, Stage, hookimpl
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "ConcatNotaskPass",
     "PackNotaskPass",
     "SplitNotaskPass",
+    "TensorPlacementPass",
     # marks
     "early_bytes",
     "is_marked",
@@ -53,3 +55,11 @@ def ge_register_passes(passes: Any) -> None:
     )
     passes.add(ConcatNotaskPass, before=["PackNotaskPass"], handles=["join"], **about)
     passes.add(PackNotaskPass, handles=["pack"], **about)
+    # Last of what edits a graph: copies and order are settled, so bytes may be used again.
+    passes.add(
+        TensorPlacementPass,
+        levels=Level.O4.and_above(),
+        stage=Stage.SCHEDULE,
+        after=["ReorderForMemoryPass"],
+        establishes=[PLACED_PIECES],
+    )

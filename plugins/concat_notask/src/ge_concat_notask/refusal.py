@@ -75,6 +75,21 @@ SPLIT_CODES: Final[Codes] = {
     "PIECE_OVERWRITTEN": ("{writer} overwrites output {at} and so its input", "written"),
 }
 
+PLACEMENT_CODES: Final[Codes] = {
+    "NO_TASK_IN_PART": ("{copied} of its {parts} are copied, {bytes_copied} bytes", None),
+    "OPERAND_COPIED": ("operand {at} of {whose} is copied into its place: {why}", "partial"),
+    "PIECE_COPIED": ("output {at} of {whose} is copied out of the whole: {why}", "partial"),
+    "RESULT_COPIED": ("{producer} lies in a larger buffer, and the caller gets a copy", "partial"),
+    "OUTWEIGHED": ("what it would save costs more copies elsewhere", "locked"),
+}
+"""Given where all joins and splits are placed together."""
+
+ALL_TEXTS: Final[dict[str, str]] = {
+    code: text if isinstance(text, str) else text[0]
+    for codes in (COMMON_CODES, JOIN_CODES, PACK_CODES, SPLIT_CODES, PLACEMENT_CODES)
+    for code, text in codes.items()
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:

@@ -36,6 +36,7 @@ class Setting:
         places: distances between tensors, for going beyond GE's rules; None within them.
         by_block: whether joined tensors share their uses through the blocks of `places`.
         layout: makes plugins' layout rules, or None where there are none, when first asked.
+        beyond: whether more is allowed than GE allows.
     """
 
     memory: Memory
@@ -45,6 +46,7 @@ class Setting:
     places: Places | None = None
     by_block: bool = False
     layout: Callable[[], JoinChecks | None] = lambda: None
+    beyond: bool = False
 
     @classmethod
     def of(cls, graph: Graph, ctx: PassContext, beyond: bool | None, *, joins: bool) -> Setting:
@@ -61,6 +63,7 @@ class Setting:
             places,
             beyond and joins,
             partial(_layout, ctx),
+            beyond,
         )
 
     def clash(self, anchors: Sequence[Anchor]) -> Clash | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from ge_concat_notask.marks import is_marked, mark_split, unmark
 from ge_concat_notask.peak import Listing, late_bytes
@@ -44,7 +45,7 @@ class SplitNotaskPass(GraphPass, codes=COMMON_CODES | SPLIT_CODES):
             if is_marked(node):
                 ctx.applied(node, "MARKED_BEFORE")
                 continue
-            if node.op not in (*_TARGETS, PHONY):
+            if node.op not in (*SPLITS, PHONY):
                 say(ctx, node, refuse("OP_TYPE", op=node.op), None, _bytes(node))
                 continue
             if scene is not None:
@@ -69,7 +70,8 @@ class SplitNotaskPass(GraphPass, codes=COMMON_CODES | SPLIT_CODES):
                 ctx.analysis(node, "HOLDS_LONGER", bytes=late, bytes_late=late)
 
 
-_TARGETS = ("SplitD", "SplitVD")
+SPLITS: Final = ("SplitD", "SplitVD")
+"""Types of op that GE cuts tensors with."""
 
 
 def _bytes(node: Node) -> int | None:

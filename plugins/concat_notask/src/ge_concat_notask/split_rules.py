@@ -222,7 +222,7 @@ class SplitRules:
         assert node.graph is not None
         if node.op in _COLLECTIVES or traits.collective:
             return False
-        if traits.kind == "split" and self.setting.places is None:
+        if traits.kind == "split" and not self.setting.beyond:
             return False
         if attrs.get(PACKED_IN) or attrs.get(producers.ATOMIC) or attrs.get("_fusion_virtual_op"):
             return False
