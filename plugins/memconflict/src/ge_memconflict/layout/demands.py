@@ -8,7 +8,8 @@ constant that is a result is handed out from where it lies. So graphs that don't
 the level beyond GE's, do without the copies that this saves.
 
 A join or split that a pass of this compile took the task of is not asked about either: that pass
-knows the places of its operands and pieces, and has answered for them.
+knows the places of its operands and pieces, and has answered for them. For marks that came with the
+graph nobody has.
 
 What marks in the graph, special memory, fixed addresses and plugins ask for holds everywhere.
 """
@@ -27,6 +28,8 @@ _GROUPED: Final = (
     types.NOPADDING_CONTINUOUS_INPUT,
     types.NOPADDING_CONTINUOUS_OUTPUT,
 )
+_CAME_MARKED: Final = ("MARKED_BEFORE",)
+"""Codes with which passes say that a node had its marks before they saw it."""
 _PLACED: Final = (types.NOPADDING_CONTINUOUS_INPUT, types.NOPADDING_CONTINUOUS_OUTPUT)
 BOUND_BUFFERS: Final = (
     (types.IMMUTABLE_ADDRESS_OUTPUT, types.USER_MEMORY_OUTPUT),
@@ -45,7 +48,9 @@ def answered(clash: Clash, ctx: PassContext) -> bool:
     for name, anchor in zip(clash.types, (clash.first, clash.second), strict=True):
         if name in _PLACED:
             final = ctx.environment.remarks.final(anchor.node.name)
-            if final is not None and final.kind is RemarkKind.APPLIED:
+            if final is None or final.kind is not RemarkKind.APPLIED:
+                continue
+            if final.code not in _CAME_MARKED:
                 return True
     return False
 
