@@ -159,11 +159,7 @@ class Overlaps:
                 that puts them on one another.
         """
         alias, find = self.demands.alias, self.demands.layout.find
-        owners = [
-            tensor
-            for tensor in members
-            if self.demands.data[tensor] and any(a.write for a in self.uses.real(tensor))
-        ]
+        owners = [tensor for tensor in members if self._is_owner(tensor)]
         if len({alias.find(tensor)[0] for tensor in owners}) < 2:
             return
         table: Ranges | None = None
@@ -180,7 +176,29 @@ class Overlaps:
                     + "; ".join(self.demands.layout.chain(a, b))
                 )
 
+    def first(self, members: Sequence[int]) -> tuple[int, int] | None:
+        """The first two owners of a class that have bytes in common; None where none have.
+
+        What a join or split makes of another one, and updates where it lies, counts as that one's.
+        """
+        find = self.demands.alias.find
+        owners = [tensor for tensor in members if self._is_owner(tensor)]
+        if len({find(tensor)[0] for tensor in owners}) < 2:
+            return None
+        for a, b in self._touching(owners, members):
+            same = self.demands.alias.same(a, b) or self._exclusive(a, b)
+            if (
+                not same
+                and find(b)[0] not in self._flow(a, b)
+                and find(a)[0] not in self._flow(b, a)
+            ):
+                return a, b
+        return None
+
     # ---- which owners meet ---------------------------------------------------------------------
+
+    def _is_owner(self, tensor: int) -> bool:
+        return self.demands.data[tensor] > 0 and any(a.write for a in self.uses.real(tensor))
 
     def _touching(self, owners: list[int], members: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Pairs with common bytes: all, or as many as speak for all.

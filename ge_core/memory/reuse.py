@@ -18,7 +18,7 @@ from ge_core.memory.expand import EXPANSION_LIMIT, Expansion, Region
 from ge_core.memory.intervals import Ranges
 from ge_core.memory.lives import Lives
 from ge_core.memory.options import PlanOptions
-from ge_core.memory.overlaps import Uses, offered
+from ge_core.memory.overlaps import Overlaps, Uses, offered
 from ge_core.memory.precedence import Precedence
 from ge_core.memory.sizes import UNKNOWN
 from ge_core.ops import OpRegistry
@@ -168,6 +168,20 @@ class ReuseRule:
         """
         found = self._decide(old, new, frozenset(without))
         return [] if found is None else self._told(found)
+
+    def overlapping(self) -> list[tuple[OutputAnchor, OutputAnchor]]:
+        """Outputs with memories of their own that marks have put on common bytes already.
+
+        For each buffer in which some lie so, the first two, by the buffer's first tensor. Whether
+        the rule of reuse holds for them is not asked.
+        """
+        overlaps = Overlaps(self._uses)
+        found = []
+        for members in sorted(self._demands.layout.classes().values()):
+            pair = overlaps.first(members)
+            if pair is not None:
+                found.append((self._work.output(pair[0]), self._work.output(pair[1])))
+        return found
 
     # ---- deciding ------------------------------------------------------------------------------
 

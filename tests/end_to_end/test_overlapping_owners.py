@@ -1,4 +1,7 @@
-"""Owners that follow one another on the same bytes: planner, proof and real execution agree."""
+"""Owners that follow one another on the same bytes: planner, proof and real execution agree.
+
+So do whole compiles of graphs that come with such marks, at every level.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,13 @@ from itertools import islice
 
 import pytest
 
+import ge_core as ge
 from ge_core.errors import LayoutConflict
 from ge_core.ir import Graph, clone
 from ge_core.memory import Plan, build_problem, plan_from
 from ge_core.memory.overlaps import Overlaps
 from ge_core.proof import verify_compile
+from ge_core.session.execution import execute
 from ge_core.targets import Target
 from ge_core.tasks import TaskList, generate_tasks
 from ge_runtime.compare import compare, differing_reads
@@ -81,3 +86,29 @@ def test_what_the_rule_allows_is_planned_proved_and_runs(
         if right:
             assert not differs(graph, plan, tasks, seed), seed
     assert min(kinds.values()) > CHUNK // 10
+
+
+def with_copies(graph: Graph, seed: int) -> None:
+    """Put copies in front of some inputs: passes take them out again where they may."""
+    rng = random.Random(f"copies {seed}")
+    for node in list(graph.nodes):
+        for anchor in node.inputs:
+            source = anchor.source
+            if source is not None and node.op != "SplitD" and rng.random() < 0.25:
+                name = f"copy_{node.name}_{anchor.index}"
+                copy = graph.add_node("TensorMove", name, [source], [source.desc], before=node)
+                graph.rewire(anchor, copy.outputs[0])
+
+
+@pytest.mark.parametrize("level", ["O0", "O1", "O3", "O4"])
+@pytest.mark.parametrize("streams", [1, 2])
+def test_graphs_that_come_with_such_marks_compile(level: str, streams: int) -> None:
+    """Right or not: a layout rule puts a copy in, or the marks are taken back."""
+    for seed in range(15):
+        graph = random_blocks(seed, streams=streams).graph
+        if seed % 2:
+            with_copies(graph, seed)
+        result = ge.compile(graph, level=level, assigner="fast", verify_each=True, audit=True)
+        result.check_proof()
+        outcome = execute(result, seed=seed, check=True)
+        assert all(output.bit_exact for output in outcome.outputs), seed

@@ -11,6 +11,7 @@ from typing import Any
 from ge_concat_notask.concat_notask import ConcatNotaskPass
 from ge_concat_notask.kept_pieces import PLACED_PIECES, pieces_of, pieces_stay
 from ge_concat_notask.marks import is_marked, unmark
+from ge_concat_notask.overlap_unmark import OverlapUnmarkPass
 from ge_concat_notask.pack_notask import PackNotaskPass
 from ge_concat_notask.peak import early_bytes
 from ge_concat_notask.setting import LAYOUT
@@ -21,6 +22,7 @@ from ge_core.api import Level, Stage, hookimpl
 __all__ = [
     # passes
     "ConcatNotaskPass",
+    "OverlapUnmarkPass",
     "PackNotaskPass",
     "SplitNotaskPass",
     "TensorPlacementPass",
@@ -63,3 +65,4 @@ def ge_register_passes(passes: Any) -> None:
         after=["ReorderForMemoryPass"],
         establishes=[PLACED_PIECES],
     )
+    passes.add(OverlapUnmarkPass, levels=Level.O4.and_above(), stage=Stage.PREPARE.before)

@@ -9,7 +9,7 @@ the level beyond GE's, do without the copies that this saves.
 
 A join or split that a pass of this compile took the task of is not asked about either: that pass
 knows the places of its operands and pieces, and has answered for them. For marks that came with the
-graph nobody has.
+graph nobody has; beyond GE's levels they stand only where they go together.
 
 What marks in the graph, special memory, fixed addresses and plugins ask for holds everywhere.
 """
@@ -50,7 +50,7 @@ def answered(clash: Clash, ctx: PassContext) -> bool:
             final = ctx.environment.remarks.final(anchor.node.name)
             if final is None or final.kind is not RemarkKind.APPLIED:
                 continue
-            if final.code not in _CAME_MARKED:
+            if final.code not in _CAME_MARKED or ctx.level.base == Level.O4:
                 return True
     return False
 

@@ -1,0 +1,81 @@
+"""`OverlapUnmarkPass`: takes marks back with which a graph puts two tensors on the same bytes.
+
+A compile may have left a graph so: a piece is cut off, something else computed from it, and joined
+to the other pieces in the bytes that the piece had. That is right as long as nobody reads the piece
+again. Passes that give readers another source, or take copies out, don't ask who has which bytes
+when, so the marks are taken back before they begin; whoever sets such marks does it when all of
+them are done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ge_concat_notask.join_rules import PHONY
+from ge_concat_notask.marks import is_marked, unmark
+from ge_core.api import (
+    Graph,
+    GraphPass,
+    LayoutConflict,
+    Node,
+    OutputAnchor,
+    PassContext,
+    is_free_join,
+)
+
+CODES: Final = {
+    "MARKS_TAKEN_BACK": (
+        "the graph came with it marked as task-free, in a buffer where {first} and {second} have "
+        "the same bytes one after the other; whether it can be so is asked anew",
+        None,
+    ),
+    "MARKS_CONTRADICT": (
+        "the graph came with it marked as task-free, and its marks contradict each other: {why}",
+        None,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class OverlapUnmarkPass(GraphPass, codes=CODES):
+    """Makes joins ordinary nodes again whose buffers hold several tensors at one place.
+
+    So it does with all joins where their marks contradict each other. Nothing else can put tensors
+    on one another: what is left is pieces and what they are cut from. A PhonyConcat has no kernel
+    and keeps its marks.
+    """
+
+    def run(self, graph: Graph, ctx: PassContext) -> None:
+        """Look at all graphs at once: the root's run does the work."""
+        joins = list(_joins(graph)) if graph.is_root else []
+        if not joins:
+            return
+        try:
+            pairs = ctx.reuse.overlapping()
+        except LayoutConflict as conflict:
+            for node in joins:
+                _take_back(node, ctx, "MARKS_CONTRADICT", why=conflict.message)
+            return
+        aliases = ctx.aliases
+        held = {aliases.root(first): (first, second) for first, second in pairs}
+        found = [(node, held.get(aliases.root(node.outputs[0]))) for node in joins]
+        for node, pair in found:
+            if pair is not None:
+                fields = {"first": pair[0], "second": pair[1]}
+                _take_back(node, ctx, "MARKS_TAKEN_BACK", blame=pair, **fields)
+
+
+def _take_back(
+    node: Node, ctx: PassContext, code: str, blame: Sequence[OutputAnchor] = (), **fields: Any
+) -> None:
+    assert node.graph is not None
+    unmark(node.graph, node)
+    ctx.analysis(node, code, blame=blame, bytes=node.outputs[0].desc.nbytes, **fields)
+
+
+def _joins(graph: Graph) -> Iterable[Node]:
+    for node in graph.all_nodes():
+        if node.op != PHONY and node.outputs and is_marked(node) and is_free_join(node):
+            yield node
