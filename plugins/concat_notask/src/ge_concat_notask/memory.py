@@ -91,6 +91,7 @@ class Memory:
     def __init__(self, ops: OpRegistry, *, through_joins: bool = True) -> None:
         self._ops = ops
         self._through_joins = through_joins
+        self._chains: dict[OutputAnchor, Chain] = {}
         self._uses: dict[OutputAnchor, Uses] = {}
         self._pieces: dict[Node, list[Piece]] = {}
         self._writes: dict[Node, frozenset[int]] = {}
@@ -102,6 +103,12 @@ class Memory:
 
     def chain(self, output: OutputAnchor) -> Chain:
         """Back through views of the same graph, at most `VIEW_LIMIT` of them."""
+        known = self._chains.get(output)
+        if known is None:
+            known = self._chains[output] = self._back(output)
+        return known
+
+    def _back(self, output: OutputAnchor) -> Chain:
         chain = Chain([output], False)
         for _ in range(VIEW_LIMIT):
             node = output.node
@@ -193,6 +200,7 @@ class Memory:
         if edge.source is None:
             return
         uses = self._uses.get(self.chain(edge.source).root)
+        self.forget_chains()
         if uses is None:
             return
         uses.virtual.append(edge)
@@ -207,6 +215,14 @@ class Memory:
         """Book that a join was marked: look at its operands again when somebody asks."""
         for root in roots:
             self._uses.pop(root, None)
+        self.forget_chains()
+
+    def forget_chains(self) -> None:
+        """A node was marked, or is about to be: what lay behind its outputs may have changed.
+
+        All are forgotten: it was no more than one look for each that was asked for since.
+        """
+        self._chains.clear()
 
     def _walk(self, start: OutputAnchor) -> Uses:
         uses = Uses()

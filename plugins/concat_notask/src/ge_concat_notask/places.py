@@ -65,6 +65,7 @@ class Places:
         self._align = align
         self._blocks: dict[OutputAnchor, _Block] = {}
         self._known: set[Node] = set()
+        self._asked: tuple[Node, dict[_Block, int] | OutputAnchor] | None = None
         self._claims: set[OutputAnchor] = set()
         for node in graph.nodes:
             if is_marked(node):
@@ -85,11 +86,13 @@ class Places:
 
     def uses(self, output: OutputAnchor) -> Uses:
         """What touches the block that a tensor lies in."""
-        return self._at(output)[0].uses
+        block = self._blocks.get(self._memory.chain(output).root)
+        return (block or self._at(output)[0]).uses
 
     def clash(self, node: Node) -> OutputAnchor | None:
         """The first operand of a join that can't lie where the join wants it; None: all can."""
         found = self._wanted(node)
+        self._asked = node, found
         if isinstance(found, OutputAnchor):
             return found
         return self._overlap(node, found) or self._misaligned(node, found)
@@ -98,7 +101,10 @@ class Places:
         """Book a join that was marked, or is about to be, and does not clash."""
         if node in self._known:
             return
-        bases = self._wanted(node)
+        # Most often just asked: the node did not clash.
+        asked = self._asked
+        self._asked = None
+        bases = asked[1] if asked is not None and asked[0] is node else self._wanted(node)
         assert isinstance(bases, dict)
         operands = self._whole_operands(node)
         self._merge(node.outputs[0], bases)
@@ -109,12 +115,14 @@ class Places:
         for anchor in node.inputs:
             if anchor.source is not None:
                 self._claims.update(self._memory.chain(anchor.source).outputs)
+        self._memory.forget_chains()
 
     # ---- asking --------------------------------------------------------------------------------
 
     def settle_split(self, node: Node) -> None:
         """Book a split that was marked."""
         self._known.add(node)
+        self._asked = None
 
     def _adopt(self, node: Node) -> None:
         """Take in a node that is marked already, unless its marks can't be followed."""
@@ -234,11 +242,13 @@ class Places:
 
     def _uses_of(self, output: OutputAnchor) -> Uses:
         """What touches one tensor, without the nodes whose distances are accounted for."""
-        all_uses = self._memory.uses(output)
+        every = self._memory.uses(output)
+        if not (every.placing or every.virtual):
+            return every
         return replace(
-            all_uses,
-            placing=[r for r in all_uses.placing if r.node not in self._known],
-            virtual=[r for r in all_uses.virtual if r.node not in self._known],
+            every,
+            placing=[r for r in every.placing if r.node not in self._known],
+            virtual=[r for r in every.virtual if r.node not in self._known],
         )
 
     def _span(self, block: _Block, owner: OutputAnchor) -> Span | None:
