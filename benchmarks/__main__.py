@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("scale", "models", "plugins", "moves", "decoder")
+NAMES = ("scale", "models", "plugins", "moves", "decoder", "joins")
 
 
 def main(names: list[str]) -> None:

@@ -1,9 +1,10 @@
 """Joins: 100,000 nodes with 10,000 joins of up to 500 operands, and splits among them.
 
 Every shape and level runs in a process of its own, and processor time is measured. *passes* are all
-passes of the level up to the schedule, of which *joins* are those of this plugin; *plan*, *tasks*
-and *proof* are the rest of the compile. *edges* are the operands of all joins and the pieces of all
-splits, *left* is how many joins and splits still have a task.
+passes of the level, of which *own* are those that place joins and splits; *plan*, *tasks* and
+*proof* are the rest of the compile. *edges* are the operands of all joins and the pieces of all
+splits; *left* is how many joins, splits and copies still have a task, and *copied* how many bytes
+they copy *of* those of the graph as it was.
 """
 
 from __future__ import annotations
@@ -14,19 +15,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from unittest.mock import patch
 
 LEVELS = ("O3", "O4")
 NODES = 100_000
 JOINS = 10_000
 OPERANDS = 500
-ELEMENTS = 16
+ELEMENTS = 32
 MARK = "result: "
 OWN = ("SplitNotaskPass", "ConcatNotaskPass", "PackNotaskPass", "TensorPlacementPass")
 KINDS = ("ConcatD", "SplitD", "Pack", "StridedSliceD")
 
 
 class _Maker:
-    """Rows of float16[16]: every tensor is a number of them, and its length tells its bytes."""
+    """Rows of float16[32]: every tensor is a number of them, and its length tells its bytes."""
 
     def __init__(self, builder) -> None:
         from ge_core.ir import TensorDesc
@@ -166,8 +168,11 @@ def joined_and_cut(m: _Maker, nodes: int, joins: int, operands: int) -> None:
 
 
 def refused(m: _Maker, nodes: int, joins: int, operands: int) -> None:
-    """Joins with an operand that can't be placed: a graph input that all of them have, a constant,
-    a result of the graph, or one that somebody overwrites."""
+    """Joins with an operand that can't be placed.
+
+    That is a graph input that all of them have, a constant, a result of the graph, or a tensor that
+    somebody overwrites.
+    """
     x, results = m.data(), []
     constant = m.b.const("constant", bytes(2 * ELEMENTS), (1, ELEMENTS), "float16")
     out, value = m.op("Exp", x), m.op("Exp", x)
@@ -217,48 +222,86 @@ def build(shape: str, nodes: int = NODES, joins: int = JOINS, operands: int = OP
     return builder.graph
 
 
-def measure(shape: str, level: str) -> dict[str, object]:
+class Clock:
+    """Processor time by step of a compile; `passes` by pass."""
+
+    def __init__(self) -> None:
+        self.steps: dict[str, float] = {}
+        self.passes: dict[str, float] = {}
+        self._started = 0.0
+
+    def instrument(self):
+        """What the pass manager tells."""
+        from ge_core.passes.instruments import Instrument
+
+        clock = self
+
+        class Told(Instrument):
+            def before_pass(self, ctx) -> None:
+                clock._started = time.process_time()
+
+            def after_pass(self, ctx, changed: bool, seconds: float) -> None:
+                taken = time.process_time() - clock._started
+                name = ctx.declaration.name
+                clock.passes[name] = clock.passes.get(name, 0.0) + taken
+
+        return Told()
+
+    def timed(self, name: str, step: Callable) -> Callable:
+        """The step, measured."""
+
+        def run(*args, **named):
+            start = time.process_time()
+            try:
+                return step(*args, **named)
+            finally:
+                taken = time.process_time() - start
+                self.steps[name] = self.steps.get(name, 0.0) + taken
+
+        return run
+
+
+def measure(shape: str, level: str, scale: int = 1) -> dict[str, object]:
     """One shape at one level, in this process."""
     import ge_core as ge
-    from ge_core.passes.instruments import Instrument
+    import ge_core.proof
+    from ge_core.session import compiler, planning
 
-    class Clock(Instrument):
-        """Processor time by pass."""
-
-        def __init__(self) -> None:
-            self.started = 0.0
-            self.taken: dict[str, float] = {}
-
-        def before_pass(self, ctx) -> None:
-            self.started = time.process_time()
-
-        def after_pass(self, ctx, changed: bool, seconds: float) -> None:
-            name = ctx.declaration.name
-            taken = time.process_time() - self.started
-            self.taken[name] = self.taken.get(name, 0.0) + taken
-
-    graph, clock = build(shape), Clock()
+    graph, clock = build(shape, NODES // scale, JOINS // scale, OPERANDS), Clock()
     joins, edges = _count(graph)
     nodes = len(graph)
-    start = time.process_time()
-    result = ge.compile(graph, level=level, objective="copies", instruments=[clock])
-    whole = time.process_time() - start
-    if "-v" in sys.argv:
-        for name, taken in sorted(clock.taken.items(), key=lambda item: -item[1])[:12]:
-            print(f"{taken:8.2f} {name}", file=sys.stderr)
+    with (
+        patch.object(planning.Planner, "plan", clock.timed("plan", planning.Planner.plan)),
+        patch.object(compiler, "generate_tasks", clock.timed("tasks", compiler.generate_tasks)),
+        patch.object(ge_core.proof, "verify_compile", clock.timed("proof", verify_compile())),
+    ):
+        start = time.process_time()
+        result = ge.compile(
+            graph, level=level, objective="copies", instruments=[clock.instrument()]
+        )
+        whole = time.process_time() - start
     return {
         "nodes": nodes,
         "joins": joins,
         "edges": edges,
         "left": result.after.total.count,
-        "own": sum(clock.taken.get(name, 0.0) for name in OWN),
-        "passes": result.seconds.passes,
-        "plan": result.seconds.plan,
-        "proof": result.seconds.proof,
+        "of": result.before.total.bytes,
+        "copied": result.after.total.bytes,
+        "own": sum(clock.passes.get(name, 0.0) for name in OWN),
+        "passes": sum(clock.passes.values()),
+        **clock.steps,
         "compile": whole,
         "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "ok": result.proof is not None and result.proof.ok,
+        "slowest": sorted(clock.passes.items(), key=lambda item: -item[1])[:5],
     }
+
+
+def verify_compile() -> Callable:
+    """The proof."""
+    from ge_core.proof import verify_compile
+
+    return verify_compile
 
 
 def _count(graph) -> tuple[int, int]:
@@ -266,5 +309,37 @@ def _count(graph) -> tuple[int, int]:
     return len(found), sum(max(len(node.inputs), len(node.outputs)) for node in found)
 
 
+COLUMNS = ("nodes", "joins", "edges", "left", "of", "copied", "own", "passes", "plan", "tasks")
+COLUMNS += ("proof", "compile", "mb", "ok")
+
+
+def main() -> None:
+    """Print a Markdown table."""
+    print("| shape | level | " + " | ".join(COLUMNS) + " |")
+    print("| --- | --- |" + " --- |" * len(COLUMNS))
+    for shape in SHAPES:
+        for level in LEVELS:
+            done = subprocess.run(
+                [sys.executable, "-m", "benchmarks.joins", shape, level],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            line = next(at for at in done.stdout.splitlines() if at.startswith(MARK))
+            row = json.loads(line.removeprefix(MARK))
+            cells = " | ".join(_cell(row[column]) for column in COLUMNS)
+            print(f"| {shape} | {level} | {cells} |", flush=True)
+
+
+def _cell(value: float | bool) -> str:
+    if isinstance(value, bool):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
+
+
 if __name__ == "__main__":
-    print(MARK + json.dumps(measure(sys.argv[1], sys.argv[2])))
+    if len(sys.argv) > 1:
+        scale = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+        print(MARK + json.dumps(measure(sys.argv[1], sys.argv[2], scale)))
+    else:
+        main()

@@ -261,8 +261,19 @@ class LayoutChecks:
         """Whether a class has anchors of two types that have a rule."""
         return next(self._pairs(classes, anchor), None) is not None
 
-    def clashes(self, classes: AliasClasses, anchor: Anchor) -> Iterator[Clash]:
-        """The clashes inside one class, by pair of types, then as its list has the anchors."""
+    def clashes(
+        self,
+        classes: AliasClasses,
+        anchor: Anchor,
+        *,
+        answered: Callable[[str, Anchor], bool] | None = None,
+    ) -> Iterator[Clash]:
+        """The clashes inside one class, by pair of types, then as its list has the anchors.
+
+        Args:
+            answered: says of an anchor and its type that nobody needs to know what it clashes with;
+                asked once for each, where a tensor with many joins has more pairs than one can ask.
+        """
         pairs = list(self._pairs(classes, anchor))
         if not pairs:
             return
@@ -274,7 +285,7 @@ class LayoutChecks:
         places = {member: at for at, member in enumerate(classes.members(anchor))}
         for left, right in pairs:
             rule = self._rules[pair_key(left, right)]
-            for one, other in _meetings(classes, anchor, left, right):
+            for one, other in _meetings(classes, anchor, left, right, answered):
                 types = (left, right)
                 if places[one] > places[other]:
                     one, other, types = other, one, (right, left)
@@ -375,16 +386,25 @@ class LayoutChecks:
 
 
 def _meetings(
-    classes: AliasClasses, anchor: Anchor, left: str, right: str
+    classes: AliasClasses,
+    anchor: Anchor,
+    left: str,
+    right: str,
+    answered: Callable[[str, Anchor], bool] | None = None,
 ) -> Iterator[tuple[Anchor, Anchor]]:
     """The pairs of a class with one anchor of either type, each two anchors once for it."""
-    ones = classes.of_type(anchor, left)
+
+    def those(name: str) -> list[Anchor]:
+        found = classes.of_type(anchor, name)
+        return found if answered is None else [a for a in found if not answered(name, a)]
+
+    ones = those(left)
     if left == right:
         for at, one in enumerate(ones):
             for other in ones[at + 1 :]:
                 yield one, other
         return
-    others = classes.of_type(anchor, right)
+    others = those(right)
     for one in ones:
         for other in others:
             if one is not other:

@@ -59,11 +59,14 @@ class JoinChecks:
         """The first clash that there would be if these anchors became one memory; None for none."""
         for anchor in anchors:
             self._classes.add(anchor)
-        pinned = [self._is_own(anchor) for anchor in anchors]
+        pinned = [at for at, anchor in enumerate(anchors) if self._is_own(anchor)]
         for at, one in enumerate(anchors):
-            for other in range(at + 1, len(anchors)):
-                if not pinned[at] and not pinned[other]:
-                    continue
+            if pinned and pinned[0] == at:
+                pinned.pop(0)
+                others: Sequence[int] = range(at + 1, len(anchors))
+            else:
+                others = pinned
+            for other in others:
                 if self._classes.same(one, anchors[other]):
                     continue
                 clash = self._checks.first_clash(self._classes, one, anchors[other])

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ge_core.api import AliasClasses, Clash, Graph, Level, PassContext, RemarkKind, Scheme, walk
+from ge_core.api import AliasClasses, Anchor, Graph, Level, PassContext, RemarkKind, Scheme, walk
 from ge_memconflict import anchor_types as types
 
 _USERS: Final = (types.USER_MEMORY_INPUT, types.USER_MEMORY_OUTPUT)
@@ -43,16 +43,17 @@ def of_ge(ctx: PassContext) -> bool:
     return ctx.environment.root.source == "ge" and ctx.level.base != Level.O4
 
 
-def answered(clash: Clash, ctx: PassContext) -> bool:
-    """Whether a pass of this compile has answered for what clashes: a join or split of its own."""
-    for name, anchor in zip(clash.types, (clash.first, clash.second), strict=True):
-        if name in _PLACED:
-            final = ctx.environment.remarks.final(anchor.node.name)
-            if final is None or final.kind is not RemarkKind.APPLIED:
-                continue
-            if final.code not in _CAME_MARKED or ctx.level.base == Level.O4:
-                return True
-    return False
+def answered(name: str, anchor: Anchor, ctx: PassContext) -> bool:
+    """Whether a pass of this compile answers for an anchor of a type: a join or split of its own.
+
+    What clashes with it is that pass's business.
+    """
+    if name not in _PLACED:
+        return False
+    final = ctx.environment.remarks.final(anchor.node.name)
+    if final is None or final.kind is not RemarkKind.APPLIED:
+        return False
+    return final.code not in _CAME_MARKED or ctx.level.base == Level.O4
 
 
 def left_out(ctx: PassContext) -> tuple[tuple[str, str], ...]:

@@ -73,11 +73,18 @@ def _isolate_clashes(
         for memory in classes.classes()
         if checks.may_clash(classes, memory) or next(doubled(classes, memory, ()), None)
     ]
+
+    def answered(name: str, anchor: Anchor) -> bool:
+        return demands.answered(name, anchor, ctx)
+
     for memory in sorted(asked, key=symbol_name):
         chosen: dict[Anchor, Clash] = {}
-        clashes = list(checks.clashes(classes, memory))
+        # What is read twice by one join is heeded by what others clash there, whoever answers.
+        twice = next(doubled(classes, memory, None), None) is not None
+        clashes = list(checks.clashes(classes, memory, answered=None if twice else answered))
         for clash in (*clashes, *doubled(classes, memory, clashes)):
-            if clash.isolate is not None and not demands.answered(clash, ctx):
+            ends = zip(clash.types, (clash.first, clash.second), strict=True)
+            if clash.isolate is not None and not any(answered(*end) for end in ends):
                 chosen.setdefault(clash.isolate, clash)
         for anchor in sorted(chosen, key=symbol_name):
             copy = isolation.isolate(anchor)
@@ -86,14 +93,19 @@ def _isolate_clashes(
     ctx.count("pairs_asked", checks.asked)
 
 
-def doubled(classes: AliasClasses, memory: Anchor, clashes: Collection[Clash]) -> Iterator[Clash]:
+def doubled(
+    classes: AliasClasses, memory: Anchor, clashes: Collection[Clash] | None
+) -> Iterator[Clash]:
     """Inputs of one packed group that are one tensor: it lies at one place of the group only.
 
     Rules aren't asked about two anchors of one node, and GE sees this only where a second group
     reads the tensor too. The operands of a join without a task may be one, as those may be pieces
     that are updated where they lie: they are heeded where GE does.
+
+    Args:
+        clashes: what rules say of the memory; None for all that there could be.
     """
-    groups = any(set(clash.types) <= {*_GROUPED} for clash in clashes)
+    groups = clashes is None or any(set(clash.types) <= {*_GROUPED} for clash in clashes)
     for kind in _GROUPED if groups else _GROUPED[:1]:
         if classes.count(memory, kind) < 2:
             continue
