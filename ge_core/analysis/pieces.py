@@ -1,4 +1,8 @@
-"""Where the operands of a task-free join, and the pieces of a task-free split, lie in the whole."""
+"""Where the operands of a task-free join, and the pieces of a task-free split, lie in the whole.
+
+A task-free slice is a split with one piece that says itself where it lies (`WINDOW_MARK`): GE has
+no such thing, and its axis and sizes alone would not tell.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,8 @@ JOIN_MARK = "_no_padding_continuous_input"
 SPLIT_MARK = "_no_padding_continuous_output"
 REUSE_MARK = "_output_reuse_input"
 AXIS_MARK = "_reuse_input_on_dim_index"
+WINDOW_MARK = "_reuse_input_window"
+"""On a split with one output: where that lies in the input, as the four numbers of a `Piece`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +64,28 @@ def join_pieces(node: Node) -> list[Piece] | None:
 
 
 def split_pieces(node: Node) -> list[Piece] | None:
-    """Where each result of a task-free split lies in its operand; None where a size is unknown."""
+    """Where each result of a task-free split lies in its operand; None where a size is unknown.
+
+    None also where a window is none: of other bytes than the result has, or outside the operand.
+    """
+    window = node.attrs.get(WINDOW_MARK)
+    if window is not None:
+        piece = _window(node, window)
+        return None if piece is None else [piece]
     return _pieces(node, [output.desc for output in node.outputs])
+
+
+def _window(node: Node, given: object) -> Piece | None:
+    """The piece that a slice's mark speaks of; None where it fits neither side."""
+    if not isinstance(given, (list, tuple)) or len(given) != 4 or len(node.outputs) != 1:
+        return None
+    piece = Piece(*given)
+    whole = node.inputs[0].desc if node.inputs else None
+    size = node.outputs[0].desc.data_bytes
+    if whole is None or whole.data_bytes is None or piece.row * piece.count != size:
+        return None
+    end = piece.delta + (piece.count - 1) * piece.pitch + piece.row
+    return piece if piece.pitch >= piece.row and end <= whole.data_bytes else None
 
 
 def _pieces(node: Node, parts: list[TensorDesc | None]) -> list[Piece] | None:

@@ -65,6 +65,10 @@ def _is_pairs(value: object) -> bool:
     )
 
 
+def _is_window(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == 4 and all(map(_is_index, value))
+
+
 _Rule = tuple[Callable[[object], bool], str]
 _FEEDS: Final = ("Data", "RefData")
 _INDEX: Final[_Rule] = (lambda value: isinstance(value, int), "the number of an input")
@@ -86,6 +90,10 @@ _KNOWN: Final[Mapping[str, _Rule]] = {
     "_parent_node_index": (_is_index, "the index of an input or output of the caller"),
     "_workspace_memory_no_reuse_scope": (_is_numbers, "a list of numbers"),
     "_reuse_input_on_dim_index": (_is_index, "the number of an axis"),
+    "_reuse_input_window": (
+        _is_window,
+        "four numbers: bytes to the first row, of a row, from row to row, and how many rows",
+    ),
     "concat_dim": (_is_number, "the number of an axis"),
     "rw": (_is_effects, 'a table such as {"inputs": {"0": "write"}}'),
     "split_dim": (_is_number, "the number of an axis"),

@@ -254,7 +254,8 @@ class ClusterBuilder:
         first, *others = weights.values()
         alias = self.demands.alias
         for tensor in (*others, *members):
-            if tensor in others or not alias.same(tensor, first):
+            apart = not alias.same(tensor, first) and not self._is_window(tensor, first)
+            if tensor in others or apart:
                 raise PlanError(
                     f"{self.work.name(tensor)} and the weight {self.work.name(first)} "
                     "can't lie together: weights have places of their own",
@@ -272,6 +273,14 @@ class ClusterBuilder:
             if self.work.kind(self.work.owner[tensor]) == kind:
                 self.facts.io[tensor] = "constant" if kind == "constant" else "variable"
         return True
+
+    def _is_window(self, tensor: int, weight: int) -> bool:
+        """Whether a tensor is a part of a constant that nobody writes."""
+        if self.work.kind(self.work.owner[weight]) != "constant":
+            return False
+        start, at = (self.demands.layout.find(one)[1] for one in (weight, tensor))
+        inside = start <= at and at + self.demands.span(tensor) <= start + self.demands.span(weight)
+        return inside and not any(access.write for access in self.accesses.of[tensor])
 
     def _unplanned(self, members: list[int]) -> None:
         """A tensor without a size takes all tensors that share its memory out of the plan."""

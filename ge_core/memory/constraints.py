@@ -225,7 +225,7 @@ class Constraints:
         if pieces is None:
             raise LayoutConflict(
                 f"{node.op} {node.name!r} can't do without a task: its pieces have unknown sizes, "
-                "no byte boundaries or different rows"
+                "no byte boundaries, different rows or a place outside"
             )
         return pieces
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from ge_core.ir import OutputAnchor
+from ge_core.ir import Node, OutputAnchor
 from ge_core.memory.plan import ARENA, CONSTANTS, VARIABLES, Plan, PlanTensor, tensor_name
 from ge_core.proof.facts import FactTable
 from ge_core.proof.frames import Frame, Frames
@@ -14,10 +14,18 @@ from ge_core.proof.program import Group
 from ge_core.proof.regions import Region, Regions, plan_region
 from ge_core.proof.result import Findings
 from ge_core.proof.sizes import extent
+from ge_core.proof.slices import slice_windows
 from ge_core.targets import Target
 
 _Key = tuple[tuple[str, ...], str, int]
 """Call path, node and output."""
+_TASK_FREE: Final[Mapping[str, Callable[[Node], object | None]]] = {
+    "join": join_parts,
+    "pack": pack_parts,
+    "split": split_parts,
+    "slice": slice_windows,
+}
+"""By kind, what a node without a task does to bytes; None where that is not known."""
 _DEFAULT_TYPES: Final = frozenset({"HBM", "DDR", "DEFAULT", ""})
 
 
@@ -121,16 +129,16 @@ class Layout:
         """Note the pieces of no-task joins and splits; refuse those that begin inside a byte."""
         for node in frame.order:
             facts = self._facts.of(node)
-            if not facts.no_task or facts.kind not in ("join", "pack", "split"):
+            if not facts.no_task or facts.kind not in _TASK_FREE:
                 continue
+            cuts = facts.kind in ("split", "slice")
             for anchor in node.inputs:
-                if anchor.source is not None and facts.kind != "split":
+                if anchor.source is not None and not cuts:
                     self._note_piece(frame, anchor.source)
             for output in node.outputs:
-                if facts.kind == "split":
+                if cuts:
                     self._note_piece(frame, output)
-            known = {"join": join_parts, "pack": pack_parts, "split": split_parts}[facts.kind]
-            if known(node) is None:
+            if _TASK_FREE[facts.kind](node) is None:
                 self._complain(
                     frame.path(node),
                     "pieces whose bytes lie one behind the other, on byte boundaries",

@@ -17,7 +17,7 @@ from ge_concat_notask.placement.layout import Layout
 from ge_concat_notask.placement.problem import Component
 from ge_concat_notask.placement.turns import Turns
 from ge_concat_notask.setting import Setting
-from ge_concat_notask.tensor_placement import JOINS, SPLITS, SplitRules
+from ge_concat_notask.tensor_placement import JUDGES, rules_of
 from ge_core.api import (
     Graph,
     GraphBuilder,
@@ -275,10 +275,7 @@ def components(graph: Graph) -> list[Component]:
     """What there is to choose in a graph."""
     setting = Setting(Memory(OPS), OPS, GENERIC, blocks_of(GENERIC), beyond=True)
     gathering = Gathering(setting, Turns(Order(graph, OPS), OPS, lambda: ReuseRule(graph, OPS)))
-    nodes = [node for node in graph.nodes if node.op in JOINS or node.op in SPLITS]
-    gathering.run(
-        [JOINS[n.op][0](n, setting) if n.op in JOINS else SplitRules(n, setting) for n in nodes]
-    )
+    gathering.run(rules_of([node for node in graph.nodes if node.op in JUDGES], setting))
     return gathering.components
 
 

@@ -15,6 +15,7 @@ from ge_concat_notask.overlap_unmark import OverlapUnmarkPass
 from ge_concat_notask.pack_notask import PackNotaskPass
 from ge_concat_notask.peak import early_bytes
 from ge_concat_notask.setting import LAYOUT
+from ge_concat_notask.slice_notask import SliceNotaskPass
 from ge_concat_notask.split_notask import SplitNotaskPass
 from ge_concat_notask.tensor_placement import TensorPlacementPass
 from ge_core.api import Level, Stage, hookimpl
@@ -24,6 +25,7 @@ __all__ = [
     "ConcatNotaskPass",
     "OverlapUnmarkPass",
     "PackNotaskPass",
+    "SliceNotaskPass",
     "SplitNotaskPass",
     "TensorPlacementPass",
     # marks
@@ -54,6 +56,13 @@ def ge_register_passes(passes: Any) -> None:
     }
     passes.add(
         SplitNotaskPass, before=["ConcatNotaskPass", "PackNotaskPass"], handles=["split"], **about
+    )
+    passes.add(
+        SliceNotaskPass,
+        after=["SplitNotaskPass"],
+        before=["ConcatNotaskPass", "PackNotaskPass"],
+        handles=["slice"],
+        **(about | {"levels": Level.O4.and_above()}),
     )
     passes.add(ConcatNotaskPass, before=["PackNotaskPass"], handles=["join"], **about)
     passes.add(PackNotaskPass, handles=["pack"], **about)

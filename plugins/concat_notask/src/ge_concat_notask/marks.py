@@ -16,6 +16,7 @@ from ge_core.api import (
     InputAnchor,
     Node,
     OutputAnchor,
+    Piece,
     crosses_streams,
 )
 
@@ -24,6 +25,8 @@ JOINED: Final = "_no_padding_continuous_input"
 CUT: Final = "_no_padding_continuous_output"
 SHARES_INPUT: Final = "_output_reuse_input"
 AXIS: Final = "_reuse_input_on_dim_index"
+WINDOW: Final = "_reuse_input_window"
+"""On a marked slice: where its output lies in its input, the four numbers of a `Piece`."""
 PACKED_IN: Final = "continuous_input"
 PACKED_OUT: Final = "continuous_output"
 
@@ -53,7 +56,7 @@ def lays_out(reader: InputAnchor) -> bool:
     node, attrs = reader.node, reader.node.attrs
     if len(node.inputs) > 1 and (attrs.get(PACKED_IN) or attrs.get(JOINED)):
         return True
-    return len(node.outputs) > 1 and bool(attrs.get(CUT))
+    return bool(attrs.get(CUT)) and (len(node.outputs) > 1 or WINDOW in attrs)
 
 
 def is_claimed(output: OutputAnchor) -> bool:
@@ -85,6 +88,12 @@ def mark_split(graph: Graph, node: Node) -> None:
     _mark(graph, node, CUT)
 
 
+def mark_slice(graph: Graph, node: Node, piece: Piece) -> None:
+    """Mark a slice: a split with one output, which lies at a place of its input."""
+    _mark(graph, node, CUT)
+    graph.set_attr(node, WINDOW, [piece.delta, piece.row, piece.pitch, piece.count])
+
+
 def unmark(graph: Graph, node: Node) -> None:
     """Make a marked join or split an ordinary node again and give up its claims.
 
@@ -94,7 +103,7 @@ def unmark(graph: Graph, node: Node) -> None:
     if not is_marked(node):
         return
     behind = node.attrs.get(CLAIMED_ROOTS, ())
-    for name in (NO_TASK, JOINED, CUT, SHARES_INPUT, AXIS, CLAIMED_ROOTS, KEEPS_PLACE):
+    for name in (NO_TASK, JOINED, CUT, SHARES_INPUT, AXIS, WINDOW, CLAIMED_ROOTS, KEEPS_PLACE):
         graph.del_attr(node, name)
     outputs = _operands(node)
     for text in behind:

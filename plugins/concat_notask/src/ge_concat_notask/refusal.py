@@ -75,6 +75,14 @@ SPLIT_CODES: Final[Codes] = {
     "PIECE_OVERWRITTEN": ("{writer} overwrites output {at} and so its input", "written"),
 }
 
+SLICE_CODES: Final[Codes] = {
+    **SPLIT_CODES,
+    "SLICED_FORMAT": ("{format} does not store a box of the origin shape as one", "format"),
+    "UNKNOWN_BOUNDS": ("where it begins and ends is not known when compiling", "bounds"),
+    "STEPS_OVER": ("it takes every {step}-th element of axis {axis}", "bounds"),
+    "EMPTY_PIECE": ("it takes no element", "align32"),
+}
+
 PLACEMENT_CODES: Final[Codes] = {
     "NO_TASK_IN_PART": ("{copied} of its {parts} are copied, {bytes_copied} bytes", None),
     "OPERAND_COPIED": ("operand {at} of {whose} is copied into its place: {why}", "partial"),
@@ -86,7 +94,7 @@ PLACEMENT_CODES: Final[Codes] = {
 
 ALL_TEXTS: Final[dict[str, str]] = {
     code: text if isinstance(text, str) else text[0]
-    for codes in (COMMON_CODES, JOIN_CODES, PACK_CODES, SPLIT_CODES, PLACEMENT_CODES)
+    for codes in (COMMON_CODES, JOIN_CODES, PACK_CODES, SLICE_CODES, PLACEMENT_CODES)
     for code, text in codes.items()
 }
 

@@ -22,7 +22,7 @@ from ge_concat_notask.pieces import piece_refusal, sum_refusal
 from ge_concat_notask.refusal import Refusal, layout_clash, refuse
 from ge_concat_notask.scene import has_unknown_shape, in_unknown_graph
 from ge_concat_notask.setting import Setting
-from ge_core.api import InputAnchor, Node, OutputAnchor, is_free_join
+from ge_core.api import InputAnchor, Node, OutputAnchor, Piece, is_free_join, split_pieces
 
 _ON_CHIP: Final = ("L1", "L2")
 _HANDS_ON: Final = ("Reshape", "TransData")
@@ -48,6 +48,10 @@ class SplitRules:
         self.memory = at.memory
         self.ops = at.ops
         self.edge: InputAnchor | None = node.inputs[0] if node.inputs else None
+
+    def pieces(self) -> list[Piece] | None:
+        """Where the outputs lie in the input; None where a size is not known."""
+        return split_pieces(self.node)
 
     def refusals(self) -> Iterator[Refusal]:
         """Everything that keeps the task, in order."""
@@ -163,8 +167,10 @@ class SplitRules:
     def _fixed(self, edge: InputAnchor, chain: Chain) -> Iterator[Refusal]:
         """Constants and variables are out, also through calls; a graph input itself is welcome."""
         assert edge.source is not None
+        # A window into a constant is as good as the constant: nobody writes either.
+        borrowed = ("data", "variable") if self.setting.beyond else _BORROWED
         for owner in self.memory.outer_sources(edge.source):
-            if owner.node.op != "Data" and self.ops.kind(owner.node) in _BORROWED:
+            if owner.node.op != "Data" and self.ops.kind(owner.node) in borrowed:
                 yield refuse(
                     "FIXED_MEMORY",
                     (owner, edge),

@@ -13,29 +13,33 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from ge_concat_notask.concat_notask import ConcatNotaskPass, ConcatRules
-from ge_concat_notask.join_rules import JoinRules
-from ge_concat_notask.marks import is_marked, mark_join, mark_split, unmark
+from ge_concat_notask.concat_notask import ConcatNotaskPass
+from ge_concat_notask.cut_pass import CutPass
+from ge_concat_notask.join_pass import JoinPass
+from ge_concat_notask.marks import is_marked, mark_join, unmark
 from ge_concat_notask.memory import Memory
-from ge_concat_notask.pack_notask import PackNotaskPass, PackRules
+from ge_concat_notask.pack_notask import PackNotaskPass
 from ge_concat_notask.pieces import blocks_of
 from ge_concat_notask.placement.choose import EXACT_STEPS, GRAPH_STEPS, Choice
 from ge_concat_notask.placement.gather import Gathering, Rules
 from ge_concat_notask.placement.layout_rules import LayoutRules
 from ge_concat_notask.placement.problem import Component
-from ge_concat_notask.placement.settle import Settling, claim_of
+from ge_concat_notask.placement.settle import Settling, claim_of, mark_cut
 from ge_concat_notask.placement.turns import Turns
 from ge_concat_notask.refusal import COMMON_CODES, PLACEMENT_CODES
 from ge_concat_notask.scene import scene_refusal
 from ge_concat_notask.setting import Setting
-from ge_concat_notask.split_notask import SPLITS, SplitNotaskPass
+from ge_concat_notask.slice_notask import SliceNotaskPass
+from ge_concat_notask.split_notask import SplitNotaskPass
 from ge_concat_notask.split_rules import SplitRules
 from ge_core.api import Graph, GraphPass, Node, OutputAnchor, PassContext
 
-JOINS: Final[dict[str, tuple[type[JoinRules], str]]] = {
-    **dict.fromkeys(ConcatNotaskPass.targets, (ConcatRules, ConcatNotaskPass.__name__)),
-    **dict.fromkeys(PackNotaskPass.targets, (PackRules, PackNotaskPass.__name__)),
+JUDGES: Final[dict[str, type[JoinPass | CutPass]]] = {
+    op: judge
+    for judge in (ConcatNotaskPass, PackNotaskPass, SplitNotaskPass, SliceNotaskPass)
+    for op in judge.targets
 }
+"""By op type, the pass that judges a node of it alone."""
 _COUNTERS: Final = {
     "components": "groups of joins and splits that were looked at as a whole",
     "steps": "bonds and tensors looked at by the search",
@@ -76,27 +80,34 @@ class TensorPlacementPass(GraphPass, codes=_CODES, counters=_COUNTERS):
         }
         if relied_on:
             # Passes in between took the marks for granted: what they did may not hold without.
+            setting = self._setting(ctx)
             settled = [group for group in groups if not relied_on.isdisjoint(group)]
             groups = [group for group in groups if relied_on.isdisjoint(group)]
             for group in settled:
-                _mark_again(graph, [node for node in group if node in marked], Memory(ctx.ops))
+                _mark_again(graph, [node for node in group if node in marked], setting)
             gathering = self._gather(groups, ctx)
         self._place(graph, ctx, gathering, marked)
 
     @staticmethod
     def _is_candidate(node: Node, ctx: PassContext) -> bool:
         """Whether one of our passes has judged the node, and it is none that came marked."""
-        name = JOINS[node.op][1] if node.op in JOINS else SplitNotaskPass.__name__
-        if node.op not in JOINS and node.op not in SPLITS:
+        judge = JUDGES.get(node.op)
+        if judge is None:
             return False
         final = ctx.environment.remarks.final(node.name)
-        return final is not None and final.pass_name == name and final.code != "MARKED_BEFORE"
+        if final is None or final.pass_name != judge.__name__:
+            return False
+        return final.code != "MARKED_BEFORE"
+
+    @staticmethod
+    def _setting(ctx: PassContext) -> Setting:
+        return Setting(Memory(ctx.ops), ctx.ops, ctx.target, blocks_of(ctx.target), beyond=True)
 
     @staticmethod
     def _gather(groups: list[list[Node]], ctx: PassContext) -> Gathering:
-        setting = Setting(Memory(ctx.ops), ctx.ops, ctx.target, blocks_of(ctx.target), beyond=True)
+        setting = TensorPlacementPass._setting(ctx)
         gathering = Gathering(setting, Turns(ctx.order, ctx.ops, lambda: ctx.reuse))
-        gathering.run(_rules((node for group in groups for node in group), setting))
+        gathering.run(rules_of((node for group in groups for node in group), setting))
         return gathering
 
     def _place(
@@ -135,11 +146,9 @@ class TensorPlacementPass(GraphPass, codes=_CODES, counters=_COUNTERS):
             ctx.count("bytes_at_most", choice.cost[0] - choice.bound)
 
 
-def _rules(nodes: Iterable[Node], setting: Setting) -> list[Rules]:
-    return [
-        JOINS[node.op][0](node, setting) if node.op in JOINS else SplitRules(node, setting)
-        for node in nodes
-    ]
+def rules_of(nodes: Iterable[Node], setting: Setting) -> list[Rules]:
+    """What is asked of each node."""
+    return [JUDGES[node.op].rules(node, setting) for node in nodes]
 
 
 def _held(component: Component, marked: frozenset[Node]) -> tuple[bool, ...]:
@@ -147,14 +156,17 @@ def _held(component: Component, marked: frozenset[Node]) -> tuple[bool, ...]:
     return tuple(bond.kind == "result" or bond.node in marked for bond in component.bonds)
 
 
-def _mark_again(graph: Graph, nodes: list[Node], memory: Memory) -> None:
+def _mark_again(graph: Graph, nodes: list[Node], setting: Setting) -> None:
     """Give nodes back the marks that they had."""
     for node in nodes:
-        if node.op in SPLITS:
-            mark_split(graph, node)
+        rules = JUDGES[node.op].rules
+        if issubclass(rules, SplitRules):
+            mark_cut(graph, rules(node, setting))
         else:
             sources = (anchor.source for anchor in node.inputs if anchor.source is not None)
-            mark_join(graph, node, claim_of(node), [memory.chain(one).root for one in sources])
+            mark_join(
+                graph, node, claim_of(node), [setting.memory.chain(one).root for one in sources]
+            )
 
 
 def _open(nodes: list[Node], memory: Memory) -> list[list[Node]]:

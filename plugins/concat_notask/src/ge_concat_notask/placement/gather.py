@@ -26,7 +26,6 @@ from ge_core.api import (
     Piece,
     bits,
     join_pieces,
-    split_pieces,
 )
 
 Rules = JoinRules | SplitRules
@@ -146,7 +145,7 @@ class Gathering:
     def _judge(self, candidate: Candidate) -> None:
         """The bonds of one node, banned where its rules say so."""
         node, rules = candidate.node, candidate.rules
-        pieces = join_pieces(node) if candidate.is_join else split_pieces(node)
+        pieces = join_pieces(node) if isinstance(rules, JoinRules) else rules.pieces()
         against: dict[object, Refusal] = {}
         for refusal in rules.refusals():
             if refusal.code in OF_THE_CHOICE:

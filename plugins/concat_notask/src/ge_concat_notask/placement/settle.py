@@ -11,12 +11,15 @@ from ge_concat_notask.marks import (
     PACK_CLAIM,
     is_marked,
     mark_join,
+    mark_slice,
     mark_split,
     unmark,
 )
 from ge_concat_notask.placement.gather import Candidate
 from ge_concat_notask.placement.problem import Bond, Component
 from ge_concat_notask.refusal import ALL_TEXTS, Refusal
+from ge_concat_notask.slice_rules import SliceRules
+from ge_concat_notask.split_rules import SplitRules
 from ge_core.api import Graph, InputAnchor, Node, OutputAnchor, PassContext
 
 COPY = "Identity"
@@ -119,7 +122,8 @@ class Settling:
         if candidate.is_join:
             mark_join(self.graph, node, claim_of(node), [bond.inner.output for bond in kept])
         else:
-            mark_split(self.graph, node)
+            assert isinstance(candidate.rules, SplitRules)
+            mark_cut(self.graph, candidate.rules)
 
     # ---- words ---------------------------------------------------------------------------------
 
@@ -171,6 +175,16 @@ class Settling:
             why=why,
             because=None if banned is None else banned.code,
         )
+
+
+def mark_cut(graph: Graph, rules: SplitRules) -> None:
+    """Mark a split, or a slice with the window that it is."""
+    if isinstance(rules, SliceRules):
+        pieces = rules.pieces()
+        assert pieces is not None
+        mark_slice(graph, rules.node, pieces[0])
+    else:
+        mark_split(graph, rules.node)
 
 
 def claim_of(node: Node) -> str:
