@@ -9,12 +9,14 @@ them are done.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ge_concat_notask.join_rules import PHONY
+from ge_concat_notask.join_rules import PHONY as PHONY_JOIN
 from ge_concat_notask.marks import is_marked, unmark
+from ge_concat_notask.pieces import total_bytes
+from ge_concat_notask.split_rules import PHONY as PHONY_SPLIT
 from ge_core.api import (
     Graph,
     GraphPass,
@@ -24,6 +26,8 @@ from ge_core.api import (
     PassContext,
     is_free_join,
 )
+
+_NO_KERNEL: Final = (PHONY_JOIN, PHONY_SPLIT)
 
 CODES: Final = {
     "MARKS_TAKEN_BACK": (
@@ -40,27 +44,28 @@ CODES: Final = {
 
 @dataclass(frozen=True)
 class OverlapUnmarkPass(GraphPass, codes=CODES):
-    """Makes joins ordinary nodes again whose buffers hold several tensors at one place.
+    """Makes joins and splits ordinary nodes again whose buffer holds several tensors at one place.
 
-    So it does with all joins where their marks contradict each other. Nothing else can put tensors
-    on one another: what is left is pieces and what they are cut from. A PhonyConcat has no kernel
-    and keeps its marks.
+    So it does with all of them where marks contradict each other. What has no kernel (PhonyConcat,
+    PhonySplit) keeps its marks.
     """
 
     def run(self, graph: Graph, ctx: PassContext) -> None:
         """Look at all graphs at once: the root's run does the work."""
-        joins = list(_joins(graph)) if graph.is_root else []
-        if not joins:
+        every = [node for node in graph.all_nodes() if is_marked(node)] if graph.is_root else []
+        if not any(is_free_join(node) for node in every):
+            # Nothing else puts tensors on one another: pieces lie in what they are cut from.
             return
+        marked = [node for node in every if node.outputs and node.op not in _NO_KERNEL]
         try:
             pairs = ctx.reuse.overlapping()
         except LayoutConflict as conflict:
-            for node in joins:
+            for node in marked:
                 _take_back(node, ctx, "MARKS_CONTRADICT", why=conflict.message)
             return
         aliases = ctx.aliases
         held = {aliases.root(first): (first, second) for first, second in pairs}
-        found = [(node, held.get(aliases.root(node.outputs[0]))) for node in joins]
+        found = [(node, held.get(aliases.root(node.outputs[0]))) for node in marked]
         for node, pair in found:
             if pair is not None:
                 fields = {"first": pair[0], "second": pair[1]}
@@ -72,10 +77,5 @@ def _take_back(
 ) -> None:
     assert node.graph is not None
     unmark(node.graph, node)
-    ctx.analysis(node, code, blame=blame, bytes=node.outputs[0].desc.nbytes, **fields)
-
-
-def _joins(graph: Graph) -> Iterable[Node]:
-    for node in graph.all_nodes():
-        if node.op != PHONY and node.outputs and is_marked(node) and is_free_join(node):
-            yield node
+    size = total_bytes(output.desc for output in node.outputs)
+    ctx.analysis(node, code, blame=blame, bytes=size, **fields)
