@@ -11,7 +11,15 @@ from ge_core.analysis.liveness import Life, Liveness
 from ge_core.analysis.makers import MakerSearch
 from ge_core.analysis.nesting import containers, inner_graphs, lift_both, lifted
 from ge_core.analysis.order import Order
-from ge_core.analysis.pieces import Piece, is_free_join, is_free_split, join_pieces, split_pieces
+from ge_core.analysis.pieces import (
+    Piece,
+    compose,
+    is_free_join,
+    is_free_split,
+    join_pieces,
+    pieces_overlap,
+    split_pieces,
+)
 from ge_core.analysis.sharing import Sharing
 from ge_core.analysis.timed import AccessConflict, TimedAccess
 from ge_core.analysis.timeline import Timeline
@@ -56,9 +64,11 @@ __all__ = [
     "Liveness",
     # where pieces lie
     "Piece",
+    "compose",
     "is_free_join",
     "is_free_split",
     "join_pieces",
+    "pieces_overlap",
     "split_pieces",
     # what is read and written
     "Effects",

@@ -40,6 +40,86 @@ class Piece:
         """Whether the piece has no gaps."""
         return self.count == 1 or self.row == self.pitch
 
+    @property
+    def size(self) -> int:
+        """Bytes of all rows."""
+        return self.row * self.count
+
+    @property
+    def end(self) -> int:
+        """One past the last byte, from the start of the whole."""
+        return self.delta + ((self.count - 1) * self.pitch + self.row if self.size else 0)
+
+
+def compose(outer: Piece, inner: Piece) -> Piece | None:
+    """Where a piece of a piece lies in the outermost whole.
+
+    Args:
+        outer: where the middle tensor lies in the whole.
+        inner: where the innermost one lies in the middle tensor, counted in bytes of its value.
+
+    Returns:
+        None where its rows do not lie at one distance: a piece has one level of gaps. (Two rows
+        that are at one distance by chance are refused as well, unless each is a row of the outer.)
+    """
+    if not inner.size:
+        return Piece(_address(outer, inner.delta), 0, 0, 1)
+    if outer.contiguous:
+        return _normal(outer.delta + inner.delta, inner.row, inner.pitch, inner.count)
+    start = _address(outer, inner.delta)
+    offset = inner.delta % outer.row
+    if offset + inner.end - inner.delta <= outer.row:
+        # All of it in one row of the outer piece.
+        return _normal(start, inner.row, inner.pitch, inner.count)
+    if inner.contiguous:
+        if offset or inner.size % outer.row:
+            return None
+        return _normal(start, outer.row, outer.pitch, inner.size // outer.row)
+    if inner.pitch % outer.row or offset + inner.row > outer.row:
+        return None
+    return _normal(start, inner.row, inner.pitch // outer.row * outer.pitch, inner.count)
+
+
+def _address(outer: Piece, at: int) -> int:
+    """Where byte `at` of a piece's value lies."""
+    if outer.contiguous or not outer.row:
+        return outer.delta + at
+    row, offset = divmod(at, outer.row)
+    return outer.delta + row * outer.pitch + offset
+
+
+def _normal(delta: int, row: int, pitch: int, count: int) -> Piece:
+    """A piece without gaps is one row."""
+    if count == 1 or row == pitch:
+        return Piece(delta, row * count, row * count, 1)
+    return Piece(delta, row, pitch, count)
+
+
+def pieces_overlap(one: Piece, other: Piece) -> bool:
+    """Whether two pieces of one whole have a byte in common; gaps are not bytes of a piece."""
+    if not one.size or not other.size or one.delta >= other.end or other.delta >= one.end:
+        return False
+    one = _normal(one.delta, one.row, one.pitch, one.count)
+    other = _normal(other.delta, other.row, other.pitch, other.count)
+    if one.count > 1 and other.count > 1 and one.pitch == other.pitch:
+        # Row i of the one and row j of the other meet where j - i is between two bounds.
+        distance = other.delta - one.delta
+        low = -((distance + other.row - 1) // one.pitch)
+        high = (one.row - 1 - distance) // one.pitch
+        return max(low, 1 - one.count) <= min(high, other.count - 1)
+    few, many = (one, other) if one.count <= other.count else (other, one)
+    starts = range(few.delta, few.delta + few.count * few.pitch, few.pitch)
+    return any(_touches(many, start, start + few.row) for start in starts)
+
+
+def _touches(piece: Piece, low: int, high: int) -> bool:
+    """Whether a piece in normal form has a byte in [low, high)."""
+    if piece.count == 1:
+        return piece.delta < high and low < piece.end
+    first = max(0, (low - piece.row - piece.delta) // piece.pitch + 1)
+    last = min(piece.count - 1, (high - 1 - piece.delta) // piece.pitch)
+    return first <= last
+
 
 def is_free_join(node: Node) -> bool:
     """Whether the node's operands are marked to lie in its result without padding."""
@@ -99,6 +179,9 @@ def _pieces(node: Node, parts: list[TensorDesc | None]) -> list[Piece] | None:
     if len(counts) > 1:
         return None
     count = next(iter(counts), 1)
+    if not count:
+        # No rows at all: every piece is empty, and starts where the whole does.
+        return [Piece(0, 0, 0, 1) for _ in known]
     found: list[Piece] = []
     delta = 0
     for _, row in known:

@@ -33,6 +33,7 @@ from ge_core.analysis import (
     TraceCursor,
     TraceRules,
     Waypoint,
+    compose,
     crossings,
     inner_graphs,
     interface_of,
@@ -43,6 +44,7 @@ from ge_core.analysis import (
     lifted,
     listed_order,
     named_memory,
+    pieces_overlap,
     split_pieces,
     walk,
 )
@@ -322,6 +324,7 @@ __all__ = [
     "TraceCursor",
     "TraceRules",
     "Waypoint",
+    "compose",
     "crossings",
     "inner_graphs",
     "interface_of",
@@ -332,6 +335,7 @@ __all__ = [
     "lifted",
     "listed_order",
     "named_memory",
+    "pieces_overlap",
     "split_pieces",
     "walk",
     # passes

@@ -171,7 +171,7 @@ class ClusterBuilder:
         for tensor in members:
             at = find(tensor)[1] - low
             life = self._life_of(found, at, at + spans[tensor])
-            site = Site(pool, None, at, spans[tensor], life)
+            site = Site(pool, None, at, spans[tensor], life, demands.strided.get(tensor))
             self.facts.sites[tensor] = site
             sites.append(site)
         head = min(members, key=lambda t: (find(t)[1], t))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ge_core.analysis import Piece, is_free_join, is_free_split, join_pieces, split_pieces
 from ge_core.analysis.clocks import has_task
+from ge_core.analysis.pieces import WINDOW_MARK
 from ge_core.errors import GraphError, LayoutConflict
 from ge_core.ir import Node
 from ge_core.memory.boundaries import outer_tensor, results
@@ -19,6 +20,7 @@ from ge_core.memory.expand import Expansion, Region
 from ge_core.memory.layout import Layout
 from ge_core.memory.plan import Strided
 from ge_core.memory.problem import round_up
+from ge_core.memory.rows import RowPlaces
 from ge_core.memory.sizes import UNKNOWN, data_bytes, room_bytes
 from ge_core.ops import is_no_task, parent_index, ref_of
 
@@ -72,13 +74,20 @@ class Constraints:
         self.handed: list[tuple[int, int]] = []
         self.strided: dict[int, Strided] = {}
         self._weights: dict[Node, int] = {}
+        # With gaps, where a piece lies depends on how the whole does: known when all is visited.
+        self._late: list[tuple[Window, Piece, str]] | None = None
+        if any(
+            node.attrs and (node.attrs.get(AXIS_MARK) or _has_gaps(node)) for node in work.nodes
+        ):
+            self._late = []
         self._measure()
         for instance, node in enumerate(work.nodes):
             if work.traits(node).kind in ("constant", "variable"):
                 self._weights.setdefault(node, instance)
         for instance in range(len(work.nodes)):
             self._visit(instance)
-        self._share_strides()
+        if self._late:
+            self._lay_rows(self._late)
         self._run_unplanned_views()
 
     # ---- sizes ---------------------------------------------------------------------------------
@@ -231,38 +240,32 @@ class Constraints:
 
     def _window(self, node: Node, whole: int, part: int, piece: Piece, *, join: bool) -> None:
         what = "operand of the join" if join else "piece of the split"
-        self.layout.join(whole, part, piece.delta, f"{what} {node.name}")
-        self.windows.append(Window(whole, part, join))
-        if not piece.contiguous and piece.row:
-            self._stride(part, Strided(piece.row, piece.pitch, piece.count))
+        window, reason = Window(whole, part, join), f"{what} {node.name}"
+        self.windows.append(window)
+        if self._late is None:
+            self.layout.join(whole, part, piece.delta, reason)
+        else:
+            self._late.append((window, piece, reason))
 
-    def _stride(self, tensor: int, strided: Strided) -> None:
-        known = self.strided.setdefault(tensor, strided)
-        if known != strided:
-            raise LayoutConflict(
-                f"{self.work.name(tensor)} can't have rows {known.pitch} and {strided.pitch} bytes "
-                "apart"
-            )
-
-    def _share_strides(self) -> None:
-        """Every name of a memory with gaps has the gaps; pieces of it would have two kinds."""
-        if not self.strided:
-            return
-        groups: dict[int, Strided] = {}
-        for tensor, strided in list(self.strided.items()):
-            root = self.alias.find(tensor)[0]
-            if groups.setdefault(root, strided) != strided:
-                self._stride(tensor, groups[root])
-        for tensor in range(len(self.data)):
-            found = groups.get(self.alias.find(tensor)[0])
-            if found is not None:
-                self._stride(tensor, found)
-        for window in self.windows:
-            if window.whole in self.strided:
+    def _lay_rows(self, late: list[tuple[Window, Piece, str]]) -> None:
+        """Put pieces where their wholes' rows put them; every name of a memory has its gaps."""
+        group = [self.alias.find(tensor)[0] for tensor in range(len(self.data))]
+        rows = RowPlaces(self.work.name)
+        for window, piece, _ in late:
+            rows.add(window.whole, window.part, piece, group)
+        deltas = rows.resolve()
+        for (window, _, reason), delta in zip(late, deltas, strict=True):
+            self.layout.join(window.whole, window.part, delta, reason)
+        for tensor, size in enumerate(self.data):
+            found = rows.shapes.get(group[tensor])
+            if found is None:
+                continue
+            if size not in (UNKNOWN, found.row * found.count):
                 raise LayoutConflict(
-                    f"{self.work.name(window.whole)} has rows {self.strided[window.whole].pitch} "
-                    f"bytes apart, so {self.work.name(window.part)} can't be a piece of it"
+                    f"{self.work.name(tensor)} has {size} bytes, and its memory "
+                    f"{found.count} rows of {found.row} bytes, {found.pitch} bytes apart"
                 )
+            self.strided[tensor] = Strided(found.row, found.pitch, found.count)
 
     def _padded_outputs(self, instance: int, node: Node) -> None:
         refs = [ref_of(output, self.work.ops) for output in node.outputs]
@@ -314,6 +317,12 @@ class Constraints:
         """The same without padding, which others may cover."""
         strided = self.strided.get(tensor)
         return self.data[tensor] if strided is None else strided.span
+
+
+def _has_gaps(node: Node) -> bool:
+    """Whether a node is a slice that says of its result that it lies in rows."""
+    window = node.attrs.get(WINDOW_MARK)
+    return isinstance(window, (list, tuple)) and window[-1:] != [1]
 
 
 def _no_library(node: Node) -> bool:

@@ -20,6 +20,7 @@ class Site:
         delta: distance from the start of the cluster, or from the pool's start.
         size: bytes from its first byte behind its last.
         life: positions of the first and the last access to its bytes.
+        rows: how its rows lie where they have gaps.
     """
 
     pool: str
@@ -27,6 +28,7 @@ class Site:
     delta: int
     size: int
     life: tuple[int, int]
+    rows: Strided | None = None
 
 
 @dataclass(slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ge_core.analysis import pieces_overlap
 from ge_core.memory.facts import PlanFacts, Site
+from ge_core.memory.plan import rows_at
 from ge_core.memory.problem import Buffer, MemoryProblem
 
 
@@ -60,7 +62,9 @@ class Judge:
 
     @staticmethod
     def _overlap(one: Site, other: Site) -> bool:
-        return max(one.delta, other.delta) < min(one.delta + one.size, other.delta + other.size)
+        return pieces_overlap(
+            rows_at(one.delta, one.size, one.rows), rows_at(other.delta, other.size, other.rows)
+        )
 
     def _pieces(self, site: Site) -> list[Buffer]:
         """The buffers under the bytes of a site."""

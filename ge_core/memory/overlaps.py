@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from ge_core.analysis import Piece, pieces_overlap
 from ge_core.errors import LayoutConflict
 from ge_core.ir import Node
 from ge_core.memory.access import RUN_START, Access, Accesses
@@ -19,6 +20,7 @@ from ge_core.memory.constraints import Constraints
 from ge_core.memory.expand import Expansion, Region
 from ge_core.memory.intervals import Ranges
 from ge_core.memory.lives import Lives
+from ge_core.memory.plan import rows_at
 from ge_core.memory.precedence import Precedence
 
 OFFERS_MARK: Final = "_output_inplace_ability"
@@ -204,11 +206,14 @@ class Overlaps:
         """Pairs with common bytes: all, or as many as speak for all.
 
         In one scope "comes before" is transitive, and goes with the first write: of the owners of a
-        byte it is enough to compare those that follow one another.
+        byte it is enough to compare those that follow one another. Owners with gaps may reach over
+        a byte that is not theirs, so there all are compared.
         """
         scope = self.uses.precedence.scope
         sites = {access.site for tensor in members for access in self.uses.real(tensor)}
-        one = len({scope(site) for site in sites}) == 1
+        one = len({scope(site) for site in sites}) == 1 and not any(
+            tensor in self.demands.strided for tensor in owners
+        )
         births = {tensor: self._birth(tensor) for tensor in owners} if one else {}
         events: list[tuple[int, int, int]] = []
         for tensor in owners:
@@ -248,11 +253,14 @@ class Overlaps:
 
     def _share_rows(self, a: int, b: int) -> bool:
         """Whether tensors that touch share bytes, looked at row by row."""
-        one, other = self.demands.strided.get(a), self.demands.strided.get(b)
-        if one is None or other is None or one.pitch != other.pitch:
+        if a not in self.demands.strided and b not in self.demands.strided:
             return True
-        distance = (self.demands.layout.find(b)[1] - self.demands.layout.find(a)[1]) % one.pitch
-        return distance < one.row or distance + other.row > one.pitch
+        return pieces_overlap(self._rows(a), self._rows(b))
+
+    def _rows(self, tensor: int) -> Piece:
+        demands = self.demands
+        at = demands.layout.find(tensor)[1]
+        return rows_at(at, demands.data[tensor], demands.strided.get(tensor))
 
     def _exclusive(self, a: int, b: int) -> bool:
         """Whether two owners lie in different arms of one node: only one of them runs."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, cast
 
+from ge_core.analysis import Piece, pieces_overlap
 from ge_core.errors import InputFileError, UnknownNameError, near_matches
 
 SCHEMA: Final = "ge-plan/1"
@@ -50,6 +51,13 @@ class Strided:
     def span(self) -> int:
         """Bytes from the first byte of the first row behind the last byte of the last."""
         return (self.count - 1) * self.pitch + self.row if self.count and self.row else 0
+
+
+def rows_at(offset: int, span: int, strided: Strided | None) -> Piece:
+    """The bytes of a place: a range, or rows with gaps."""
+    if strided is None:
+        return Piece(offset, span, span, 1)
+    return Piece(offset, strided.row, strided.pitch, strided.count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +103,11 @@ class PlanTensor:
         """Offset behind its last byte."""
         return self.offset + (self.bytes if self.strided is None else self.strided.span)
 
+    @property
+    def rows(self) -> Piece:
+        """Its bytes in the pool."""
+        return rows_at(self.offset, self.bytes, self.strided)
+
 
 @dataclass(frozen=True, slots=True)
 class PlanWorkspace:
@@ -116,6 +129,11 @@ class PlanWorkspace:
     def end(self) -> int:
         """Offset behind its last byte."""
         return self.offset + self.bytes
+
+    @property
+    def rows(self) -> Piece:
+        """Its bytes in the pool."""
+        return rows_at(self.offset, self.bytes, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +243,7 @@ class Plan:
             UnknownNameError: the plan has no such tensor.
         """
         one, other = self.find(a), self.find(b)
-        shares = one.pool == other.pool and max(one.offset, other.offset) < min(one.end, other.end)
+        shares = one.pool == other.pool and pieces_overlap(one.rows, other.rows)
         if self.judge is not None:
             may, reason = self.judge(one.name, other.name)
             return Explanation(one.name, other.name, may, shares, reason)

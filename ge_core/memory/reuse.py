@@ -232,11 +232,10 @@ class ReuseRule:
 
     def _touched(self, names: list[_Name], without: frozenset[Node]) -> list[Access]:
         """All accesses to some bytes, under any name, but those of nodes without a task."""
-        find = self._demands.layout.find
         found: dict[Access, None] = {}
         for name in names:
-            root, at = find(name.tensor)
-            for tensor in self._index(root).over(at + name.low, at + name.high):
+            root, low, high = self._range(name)
+            for tensor in self._index(root).over(low, high):
                 found.update(dict.fromkeys(self._uses.real(tensor)))
         nodes = self._work.nodes
         return [a for a in found if not (0 <= a.site < len(nodes) and nodes[a.site] in without)]
@@ -275,6 +274,8 @@ class ReuseRule:
     def _is_all(self, name: _Name, tensor: int) -> bool:
         """Whether bytes of a name are exactly a tensor's."""
         find, size = self._demands.layout.find, self._demands.data[tensor]
+        if name.tensor in self._demands.strided:
+            return name.tensor == tensor and name.high - name.low == size
         (root, at), (other, start) = find(name.tensor), find(tensor)
         return root == other and at + name.low == start and name.high - name.low == size
 
@@ -284,10 +285,17 @@ class ReuseRule:
         root, start = find(tensor)
         end = start + self._demands.extent(tensor)
         for name in names:
-            other, at = find(name.tensor)
-            if other == root and at + name.low < end and start < at + name.high:
+            other, low, high = self._range(name)
+            if other == root and low < end and start < high:
                 return True
         return False
+
+    def _range(self, name: _Name) -> tuple[int, int, int]:
+        """The class of some bytes and where they lie in it; of rows with gaps: of all of them."""
+        root, at = self._demands.layout.find(name.tensor)
+        if name.tensor in self._demands.strided:
+            return root, at, at + self._demands.extent(name.tensor)
+        return root, at + name.low, at + name.high
 
     # ---- names ---------------------------------------------------------------------------------
 

@@ -78,6 +78,9 @@ _BY_KIND: Final = (
     ("call", ("PartitionedCall", "StatefulPartitionedCall")),
 )
 
+_PITCHED: Final = frozenset({"move", "join", "pack", "split", "slice"})
+"""Kinds that may read and write rows with gaps, on a target that does so at all."""
+
 _COLLECTIVES: Final = (
     "HcomAllReduce",
     "HcomAllGather",
@@ -98,7 +101,17 @@ def register_builtin_ops(ops: OpRegistry) -> None:
             # ONNX spells these differently or means something else by them.
             source = "ge" if name in _GE_ONLY else "*"
             scribbles = (ALL,) if kind == "while" else ()
-            ops.add(OpTraits(name, kind=kind, scribbles=scribbles), source)
+            pitched = kind in _PITCHED
+            ops.add(
+                OpTraits(
+                    name,
+                    kind=kind,
+                    scribbles=scribbles,
+                    strided_in=pitched,
+                    strided_out=pitched,
+                ),
+                source,
+            )
     ops.add(OpTraits("Loop", kind="loop"), "onnx")
     ops.add(OpTraits("Scan", kind="scan"), "onnx")
     ops.add(OpTraits("Reshape", aliases=((0, 0),)), "ge")

@@ -1,5 +1,8 @@
 """GE ops that only compute: they read their inputs, write fresh outputs, and two runs agree.
 
+They know no more of memory than that, so they may read and write rows with gaps on a target that
+does so at all (`Target.strided`).
+
 GE needs no such table, as it takes effects from attributes alone. The proof does: what nobody lists
 is taken to be pure too, but then every compile says so. A short list of common types; a plugin's
 `ge_register_ops` adds others, and may say more of those that are listed (in-place ability, ...).
@@ -54,7 +57,9 @@ TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate
 
 def register_pure_ops(ops: OpRegistry) -> None:
     """Declare them for graphs from GE."""
-    for name in (*ELEMENTWISE, *OTHERS, *VARIABLE_UPDATES):
+    for name in VARIABLE_UPDATES:
         ops.add_default(OpTraits(name), "ge")
+    for name in (*ELEMENTWISE, *OTHERS):
+        ops.add_default(OpTraits(name, strided_in=True, strided_out=True), "ge")
     for name in UPDATES:
-        ops.add_default(OpTraits(name, inplace=((0, 0),)), "ge")
+        ops.add_default(OpTraits(name, inplace=((0, 0),), strided_in=True, strided_out=True), "ge")

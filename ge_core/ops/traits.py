@@ -50,7 +50,8 @@ class OpTraits:
         side_effect: must run exactly once, in its place among others with effects.
         nondeterministic: two runs with equal inputs may differ.
         known: False for an op that nobody declared: an ordinary reader with fresh outputs.
-        strided_in, strided_out: reads or writes memory with a pitch.
+        strided_in, strided_out: reads or writes memory with a pitch, on a target that does so at
+            all (`Target.strided`).
         expansion: `module:function` that rewrites a node in terms of other ops, for the proof.
         address_refresh: whether it can be told new addresses between runs; asked of ops of the
             library for custom ops only.

@@ -200,23 +200,47 @@ class Layout:
     # ---- what nodes demand ---------------------------------------------------------------------
 
     def _check_strided(self, program: Group) -> None:
-        """Only ops that can handle a pitch read or write rows that lie apart."""
+        """Only ops that can handle a pitch read or write rows that lie apart, where any do.
+
+        A call's inputs and outputs are read and written inside it; arms and turns copy.
+        """
+        if all(place.strided is None for place in self._plan.tensors):
+            return
+        who = "op" if self._target is None or self._target.strided else "target"
         for step in program.everything():
-            traits = step.facts.traits
-            if step.facts.kind in ("call", "if", "case", "while", "loop", "scan"):
+            traits, kind = step.facts.traits, step.facts.kind
+            if kind == "call":
                 continue
+            able_in = who == "op" and (traits.strided_in or kind in ("if", "case"))
+            able_out = who == "op" and traits.strided_out
             for anchor in step.node.inputs:
                 if anchor.source is None or anchor.index in step.facts.ignored:
                     continue
                 region = self._regions.of(step.frame, anchor.source)
-                if region.is_strided and not traits.strided_in:
-                    expected = f"contiguous bytes at @{anchor.index}: the op reads no pitch"
+                if region.is_strided and not able_in:
+                    expected = f"contiguous bytes at @{anchor.index}: the {who} reads no pitch"
                     self._complain(step.path, expected, "rows apart", region)
             for output in step.node.outputs:
                 region = self._regions.of(step.frame, output)
-                if region.is_strided and not traits.strided_out:
-                    expected = f"contiguous bytes at :{output.index}: the op writes no pitch"
+                if region.is_strided and not able_out:
+                    expected = f"contiguous bytes at :{output.index}: the {who} writes no pitch"
                     self._complain(step.path, expected, "rows apart", region)
+        self._check_ends(program.frame)
+
+    def _check_ends(self, frame: Frame) -> None:
+        """What comes from outside, and what goes there, has no gaps: nobody there knows of them."""
+        for node in frame.order:
+            kind = self._facts.of(node).kind
+            outside: list[OutputAnchor] = []
+            if kind in ("data", "constant", "variable"):
+                outside = node.outputs
+            elif kind == "net_output":
+                outside = [anchor.source for anchor in node.inputs if anchor.source is not None]
+            for output in outside:
+                region = self._regions.of(frame, output)
+                if region.is_strided:
+                    expected = f"contiguous bytes for {output!r}: outside nobody knows of a pitch"
+                    self._complain(frame.path(node), expected, "rows apart", region)
 
     def _check_updates(self, program: Group) -> None:
         """An output that is the memory of an updated input lies there.

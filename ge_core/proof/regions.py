@@ -62,6 +62,11 @@ class Region:
             return False
         if not (self.is_strided or other.is_strided):
             return self.size != 0 and other.size != 0
+        if self.is_strided and other.is_strided and self.pitch == other.pitch:
+            # Rows meet where one's number minus the other's is between two bounds.
+            ahead = other.start - self.start
+            low = max(-((ahead + other.row - 1) // self.pitch), 1 - self.count)
+            return low <= min((self.row - 1 - ahead) // self.pitch, other.count - 1)
         few, many = (self, other) if self.count <= other.count else (other, self)
         return any(many.touches(low, high) for low, high in few.rows())
 

@@ -22,7 +22,8 @@ class Target:
         run_align: alignment of pieces inside a run, in bytes; None = the size of an element.
         pools: capacity in bytes by pool name, None = not limited; a pool not named is not limited.
         block_widths: bytes by dtype name that a block format pads its inner axis to.
-        strided: whether ops may read and write memory with a pitch.
+        strided: whether ops may read and write memory with a pitch (those whose traits say
+            `strided_in`, `strided_out`).
         address_refresh: whether the addresses of a compiled graph may change between runs.
         about: one line for listings.
         pipeline: what is run for it where no pipeline is given: a name or an overlay file.

@@ -1,7 +1,8 @@
 """What ONNX's ops do with memory.
 
 No ONNX op writes its inputs. What is left to say: which ops may lay their result over an input,
-which read only a shape, which draw random numbers. An op is listed as working in place only where
+which read only a shape, which draw random numbers, which may read and write rows with gaps on a
+target that does so at all. An op is listed as working in place only where
 element i of the result depends on element i of that input and on nothing else of it, and both have
 one type, so that equal sizes mean equal elements.
 """
@@ -66,6 +67,15 @@ _OTHER: Final = """
     TopK Transpose Trilu Unique Unsqueeze Upsample Where
 """.split()
 
+_NO_ARRAYS: Final = frozenset(
+    """
+    ConcatFromSequence Optional OptionalGetElement OptionalHasElement RegexFullMatch SequenceAt
+    SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength SplitToSequence
+    StringConcat StringNormalizer StringSplit TfIdfVectorizer
+    """.split()
+)
+"""Ops on sequences, optional values and text: what they hold has no rows."""
+
 _ML: Final = """
     ArrayFeatureExtractor Binarizer CastMap CategoryMapper DictVectorizer FeatureVectorizer Imputer
     LabelEncoder LinearClassifier LinearRegressor Normalizer OneHotEncoder SVMClassifier
@@ -87,6 +97,8 @@ def onnx_traits() -> list[OpTraits]:
             inplace=_inplace(name),
             shape_only=_SHAPE_ONLY.get(name, ()),
             nondeterministic=name in _RANDOM,
+            strided_in=name not in _NO_ARRAYS,
+            strided_out=name not in _NO_ARRAYS,
         )
         for name in sorted(names)
     ]

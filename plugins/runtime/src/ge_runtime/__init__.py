@@ -8,11 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ge_core.api import hookimpl
+from ge_core.api import Target, hookimpl
 from ge_runtime.kernels import register
 
 if TYPE_CHECKING:
-    from ge_core.api import Kernels
+    from ge_core.api import Kernels, TargetRegistry
+
+
+@hookimpl
+def ge_register_targets(targets: TargetRegistry) -> None:
+    """What the executor is as a device: it gathers and scatters rows on its way to a kernel."""
+    targets.add(
+        Target(
+            "numpy",
+            strided=True,
+            about="the numpy executor: 64-byte buffers; ops read and write rows with gaps",
+        )
+    )
 
 
 @hookimpl
