@@ -23,7 +23,7 @@ from ge_concat_notask.pieces import blocks_of
 from ge_concat_notask.placement.choose import EXACT_STEPS, GRAPH_STEPS, Choice
 from ge_concat_notask.placement.gather import Gathering, Rules
 from ge_concat_notask.placement.layout_rules import LayoutRules
-from ge_concat_notask.placement.problem import Component
+from ge_concat_notask.placement.problem import GRAPH_TURNS, Component
 from ge_concat_notask.placement.settle import Settling, claim_of, mark_cut
 from ge_concat_notask.placement.turns import Turns
 from ge_concat_notask.refusal import COMMON_CODES, PLACEMENT_CODES
@@ -117,11 +117,13 @@ class TensorPlacementPass(GraphPass, codes=_CODES, counters=_COUNTERS):
         chosen: dict[Node, tuple[bool, ...]] = {}
         results: list[tuple[Component, tuple[bool, ...]]] = []
         rules = LayoutRules.of(ctx)
-        left = GRAPH_STEPS
+        left, turns = GRAPH_STEPS, GRAPH_TURNS
         for component in gathering.components:
+            component.turns = given = min(component.turns, turns)
             found = _held(component, marked)
             choice = rules.choose(component, candidates, min(self.exact_steps, left))
             left = max(0, left - choice.steps)
+            turns = max(0, turns - (given - component.turns))
             self._count(ctx, choice)
             if choice.cost < component.cost(found):
                 found = choice.honoured

@@ -64,7 +64,9 @@ def choose(component: Component, budget: int = EXACT_STEPS) -> Choice:
     better = search.run()
     if better is not None:
         first, cost = better, component.cost(better)
-    return Choice(tuple(first), cost, min(search.bound, cost[0]), steps + search.steps)
+    # In a crowded component the search knew of choices only that give no bytes away twice.
+    bound = floor[0] if component.crowded else min(search.bound, cost[0])
+    return Choice(tuple(first), cost, bound, steps + search.steps)
 
 
 def _first(component: Component, start: list[bool]) -> tuple[list[bool], int]:

@@ -64,6 +64,8 @@ class Layout:
 
     def conflicts(self, most: int = MOST_CONFLICTS) -> list[Conflict]:
         """What is at odds; none where the choice can be had."""
+        if self.component.crowded:
+            most = max(most, len(self.honoured) // 4) if most > 1 else most
         found = self._place()
         if found:
             return found
@@ -236,6 +238,7 @@ class _Block:
     def _in_turn(self, owned: list[_Own]) -> Iterator[Conflict]:
         owned.sort(key=lambda own: (own.low, own.high, own.tensor.number))
         results = [t.result for t in self.tensors if t.result and self._kept(t.result)]
+        component = self.layout.component
         active: list[_Own] = []
         for own in owned:
             active = [other for other in active if other.high > own.low]
@@ -243,6 +246,10 @@ class _Block:
                 self.layout.steps += 1
                 if other.tensor is own.tensor:
                     continue
+                if component.crowded:
+                    yield tuple(self.layout.path(other.tensor, own.tensor))
+                    break  # one is enough to tell
+                component.turns -= 1
                 against = self._against(other, own)
                 # Memory of the caller's is not used for anything else before.
                 also = results if against is None else against

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from ge_concat_notask.kinds import ORDINARY
 from ge_concat_notask.refusal import Refusal
 from ge_core.api import Bytes, InputAnchor, Node, OutputAnchor
+
+MOST_TURNS: Final = 10_000
+"""Pairs of writers of one place that are looked at closely in one component."""
+GRAPH_TURNS: Final = 30_000
+"""The same in all components of one graph together."""
 
 
 @dataclass(eq=False, slots=True)
@@ -94,6 +100,9 @@ class Component:
             are put right behind the first or right before the second.
         may_reuse: the kernel's rule of reuse: bytes, given here by all their names, may be those
             of others that are written later, where the nodes named last have no task.
+        turns: how many more pairs of writers of one place may be looked at closely. Once that many
+            were, the component is *crowded*: no two lie on one another any more, which may copy
+            more bytes than needed and is always right.
         in_place: whether a node that reads an input may write an output to the same range.
     """
 
@@ -103,6 +112,12 @@ class Component:
     precedes: Callable[[Node, Node, bool], bool]
     in_place: Callable[[InputAnchor, OutputAnchor], bool]
     may_reuse: Callable[[Sequence[Bytes], Sequence[Bytes], Sequence[Node]], bool]
+    turns: int = MOST_TURNS
+
+    @property
+    def crowded(self) -> bool:
+        """Whether writers of one place are no longer looked at closely."""
+        return self.turns <= 0
 
     def cost(self, honoured: Sequence[bool]) -> tuple[int, int]:
         """Bytes that are copied, and by how many bonds."""
