@@ -275,9 +275,11 @@ class ClusterBuilder:
         return True
 
     def _is_window(self, tensor: int, weight: int) -> bool:
-        """Whether a tensor is a part of a constant that nobody writes."""
-        if self.work.kind(self.work.owner[weight]) != "constant":
-            return False
+        """Whether a tensor is a part of a weight that is only read by this name.
+
+        Stores into a variable go by its own name: their order to what reads parts of it is settled
+        where the part is made one, as it is for names of the whole.
+        """
         start, at = (self.demands.layout.find(one)[1] for one in (weight, tensor))
         inside = start <= at and at + self.demands.span(tensor) <= start + self.demands.span(weight)
         return inside and not any(access.write for access in self.accesses.of[tensor])

@@ -77,6 +77,7 @@ class GraphKnobs:
         decorate: changes the description of about every third output, as attributes of third
             parties do: `lambda pick, desc: desc.with_attr("acme.bank", pick.integer(0, 1))`.
         rare: names of `RARE`; `tuple(RARE)` asks for all of it.
+        slices: SliceD, of any axis, some of them overlapping.
 
     Raises:
         UsageError: `rare` has a name that means nothing.
@@ -93,6 +94,7 @@ class GraphKnobs:
     ops: Sequence[OpRecipe | str] = ()
     decorate: Describe | None = None
     rare: Collection[str] = ()
+    slices: bool = False
 
     def __post_init__(self) -> None:
         for name in self.rare:

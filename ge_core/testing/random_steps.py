@@ -64,6 +64,8 @@ class Steps(Calls):
             kinds += ["store", "scribble"]
         if self.knobs.joins:
             kinds += ["join", "pack", "split"]
+        if self.knobs.slices:
+            kinds += ["slice", "slice"]
         if self.knobs.control_flow and depth < 2:
             kinds += ["call", "branch", "while"]
         kind = self.pick.pick(kinds)
@@ -234,6 +236,23 @@ class Steps(Calls):
         attrs = {"split_dim": axis, "num_split": 2}
         node = self.node(build, "SplitD", [source], [desc, desc], attrs=attrs)
         pool.extend(self.fresh(output) for output in node.outputs)
+
+    def _slice(self, build: GraphBuilder, pool: list[OutputAnchor], depth: int) -> None:
+        able = [p for p in pool if p.desc.shape and min(p.desc.shape) > 0]
+        if not able:
+            return
+        source = recent(self.pick, able)
+        offsets, size = [], list(source.desc.shape or ())
+        cut = self.pick.integer(0, len(size) - 1)
+        for at, dim in enumerate(size):
+            low = self.pick.integer(0, dim - 1) if at == cut else 0
+            offsets.append(low)
+            size[at] = self.pick.integer(1, dim - low) if at == cut else dim
+        desc = TensorDesc.make(source.desc.dtype, tuple(size))
+        attrs = {"offsets": offsets, "size": size}
+        pool.append(
+            self.fresh(self.node(build, "SliceD", [source], [desc], attrs=attrs).outputs[0])
+        )
 
     # ---- types ---------------------------------------------------------------------------------
 

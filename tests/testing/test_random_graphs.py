@@ -110,6 +110,12 @@ def test_rare_graphs_are_whole(graph: Graph) -> None:
     verify(graph)
 
 
+def test_slices_are_there_where_they_are_asked_for() -> None:
+    """And nowhere else."""
+    assert any(node.op == "SliceD" for node in nodes(slices=True))
+    assert not any(node.op == "SliceD" for node in nodes(rare=EVERYTHING))
+
+
 @pytest.mark.parametrize("knob", ["writers", "control_flow", "joins"])
 def test_knobs_hold_among_rare_things(knob: str) -> None:
     """What is switched off is absent."""

@@ -15,6 +15,7 @@ from ge_concat_notask.slice_window import Box, box_of, piece_of
 from ge_core.api import Graph, GraphBuilder, LayoutConflict, Node, OutputAnchor, Piece, TensorDesc
 from ge_core.session.execution import execute
 from ge_core.session.result import Result
+from ge_core.testing.random_graphs import GraphKnobs, random_graph
 
 LARGEST = 2**63 - 1
 
@@ -193,6 +194,27 @@ def test_a_window_into_a_constant_and_into_an_input() -> None:
     result = compiled(bench.end(first, second))
     assert ("NO_TASK", "NO_TASK") == (code(result, "first"), code(result, "second"))
     assert result.plan.find("first:0").pool == result.plan.find("w:0").pool
+
+
+def test_a_window_into_a_variable_whose_copy_went() -> None:
+    """The copy goes after the slice was marked, and the part lies in the variable itself."""
+    build = GraphBuilder()
+    var = build.node("Variable", name="var", shape=(4, 16), dtype="float32").outputs[0]
+    copied = build.op("TensorMove", var, name="move", outputs=[_rows(4)])
+    attrs = {"offsets": [1, 0], "size": [2, 16]}
+    it = build.op("SliceD", copied, name="it", outputs=[_rows(2)], attrs=attrs)
+    kept = build.op("Relu", it, name="keep", outputs=[_rows(2)])
+    stored = build.node(
+        "Assign", var, build.data("v", (4, 16)), name="store", outputs=[_rows(4)]
+    ).outputs[0]
+    build.graph.set_desc(stored, stored.desc.replace(reuse_input=0))
+    build.net_output(kept, build.op("Relu", stored, name="new", outputs=[_rows(4)]))
+    build.graph.add_control(kept.node, stored.node)
+    result = compiled(build.graph)
+    assert code(result) == "NO_TASK"
+    assert "move" not in [node.name for node in result.graph.nodes]
+    assert result.plan.find("it:0").pool == result.plan.find("var:0").pool
+    assert result.plan.find("it:0").offset == result.plan.find("var:0").offset + 64
 
 
 def test_a_slice_below_o4_is_none_of_ges_business() -> None:
@@ -374,6 +396,16 @@ def test_slices_compute_the_same(graph: Graph) -> None:
     """Proof and poisoned execution agree, and no more is copied than before."""
     result = compiled(graph)
     assert result.after.total.bytes <= result.before.total.bytes
+
+
+@pytest.mark.parametrize("first", range(0, 30, 10))
+def test_slices_among_everything_else_are_proved_and_run(first: int) -> None:
+    """Among stores, calls, branches and loops, on one or two streams."""
+    for seed in range(first, first + 10):
+        knobs = GraphKnobs(
+            nodes=6 + seed % 14, streams=1 + seed % 2, slices=True, control_flow=seed % 5 < 3
+        )
+        compiled(random_graph(seed, knobs))
 
 
 def test_a_piece_is_what_the_kernel_reads_from_the_mark() -> None:
