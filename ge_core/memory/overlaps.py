@@ -164,13 +164,14 @@ class Overlaps:
         owners = [tensor for tensor in members if self._is_owner(tensor)]
         if len({alias.find(tensor)[0] for tensor in owners}) < 2:
             return
-        table: Ranges | None = None
+        groups: dict[int, list[int]] = {}
         for a, b in self._touching(owners, members):
             if alias.same(a, b) or self._exclusive(a, b) or self._handed_on(a, b):
                 continue
-            if table is None:
-                table = Ranges((*self._place(tensor), tensor) for tensor in members)
-            if self._clash(a, b, table):
+            if not groups:
+                for tensor in members:
+                    groups.setdefault(alias.find(tensor)[0], []).append(tensor)
+            if self._clash(a, b, groups):
                 place = max(find(a)[1], find(b)[1]) - low
                 raise LayoutConflict(
                     f"{self.work.name(a)} and {self.work.name(b)} are needed at the same time and "
@@ -293,7 +294,7 @@ class Overlaps:
 
     # ---- two owners ----------------------------------------------------------------------------
 
-    def _clash(self, a: int, b: int, table: Ranges) -> bool:
+    def _clash(self, a: int, b: int, groups: dict[int, list[int]]) -> bool:
         """Whether one owner's bytes are still needed when the other one is written there.
 
         Where a join or split makes one of the other, what is read through the later name is the
@@ -303,9 +304,9 @@ class Overlaps:
         for early, late in ((a, b), (b, a)):
             group = find(late)[0]
             if group in self._flow(early, late):
-                old = self._needed(early, late, table, group)
-                return uses.meet(old, self._from_write(self._needed(late, early, table)))
-        one, other = self._needed(a, b, table), self._needed(b, a, table)
+                old = self._needed(early, late, groups, group)
+                return uses.meet(old, self._from_write(self._needed(late, early, groups)))
+        one, other = self._needed(a, b, groups), self._needed(b, a, groups)
         for early, late, old, new in ((a, b, one, other), (b, a, other, one)):
             site = self._replacing(early, late)
             if site is not None:
@@ -316,21 +317,22 @@ class Overlaps:
         return uses.meet(one, other)
 
     def _needed(
-        self, tensor: int, other: int, table: Ranges, without: int | None = None
+        self, tensor: int, other: int, groups: dict[int, list[int]], without: int | None = None
     ) -> list[Access]:
         """The accesses to those bytes of an owner that another one has too, by any name.
 
         Args:
             without: an alias group through which accesses don't count.
         """
-        alias = self.demands.alias
-        reached = self._flow(tensor, other, without)
         (low, high), (start, end) = self._place(tensor), self._place(other)
+        low, high = max(low, start), min(high, end)
         found: dict[Access, None] = {}
-        for member in table.over(max(low, start), min(high, end)):
-            self.steps += 1
-            if alias.find(member)[0] in reached and self._share_rows(member, other):
-                found.update(dict.fromkeys(self.uses.real(member)))
+        for group in sorted(self._flow(tensor, other, without)):
+            for member in groups.get(group, ()):
+                self.steps += 1
+                first, last = self._place(member)
+                if first < high and low < last and self._share_rows(member, other):
+                    found.update(dict.fromkeys(self.uses.real(member)))
         return list(found)
 
     def _from_write(self, accesses: list[Access]) -> list[Access]:

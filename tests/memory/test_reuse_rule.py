@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from ge_core.ir import Graph, GraphBuilder, OutputAnchor, TensorDesc
-from ge_core.memory import Bytes, ReuseRule
+from ge_core.memory import Bytes, ReuseRule, build_problem
+from ge_core.memory.overlaps import Overlaps
 from ge_core.ops import OpRegistry, OpTraits, register_builtin_ops
+from ge_core.targets import GENERIC
 
 HALF = 64
 """Bytes of each piece."""
@@ -211,3 +213,38 @@ def test_bytes_have_to_lie_in_their_output(rules: OpRegistry) -> None:
     build.net_output(joined(build, p0, p1))
     with pytest.raises(ValueError, match="has no bytes 64 to 200: it has 128"):
         ReuseRule(build.graph, rules).may_reuse([Bytes(big, 64, 200)], [Bytes(p1)])
+
+
+JOIN = {"_no_task": True, "_no_padding_continuous_input": True, "_output_reuse_input": True}
+SPLIT = {"_no_task": True, "_no_padding_continuous_output": True, "_output_reuse_input": True}
+
+
+def steps_of(blocks: int, ops: OpRegistry, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The work of judging a chain of blocks that all lie on one buffer."""
+    build = GraphBuilder()
+    out = whole(build)
+    for block in range(blocks):
+        cut_here = build.node("SplitD", out, name=f"s{block}", outputs=[PIECE] * 2, attrs=SPLIT)
+        p0, p1 = cut_here.outputs
+        y = build.op("Conv", build.op("Conv", p1, name=f"m{block}"), name=f"y{block}")
+        out = build.op("ConcatD", p0, y, name=f"j{block}", shape=(32,), attrs=JOIN)
+    build.op("Foo", out, name="end")
+    made: list[Overlaps] = []
+    check = Overlaps.check
+
+    def watched(self: Overlaps, members: Sequence[int], low: int) -> None:
+        made.append(self)
+        check(self, members, low)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Overlaps, "check", watched)
+        build_problem(build.graph, ops, GENERIC)
+    return made[0].steps
+
+
+def test_a_long_chain_of_owners_is_judged_in_linear_work(
+    rules: OpRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each owner is compared with the next one only, by what reads it."""
+    few, many = (steps_of(blocks, rules, monkeypatch) for blocks in (100, 400))
+    assert 0 < few < many <= 4.2 * few
