@@ -208,6 +208,8 @@ from ge_core.plugin.specs import hookimpl
 from ge_core.registry import Owner
 from ge_core.targets import Target, TargetRegistry
 from ge_core.tasks import (
+    Binding,
+    BindingUse,
     Call,
     Kernel,
     KernelContext,
@@ -216,6 +218,8 @@ from ge_core.tasks import (
     Task,
     TaskKind,
     TaskList,
+    bindings,
+    bound,
     generate_tasks,
 )
 
@@ -424,6 +428,8 @@ __all__ = [
     "Target",
     # tasks and executors
     "Backend",
+    "Binding",
+    "BindingUse",
     "Call",
     "Executor",
     "Frontend",
@@ -434,6 +440,8 @@ __all__ = [
     "Task",
     "TaskKind",
     "TaskList",
+    "bindings",
+    "bound",
     "generate_tasks",
     # errors
     "CheckFailed",

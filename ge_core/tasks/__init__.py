@@ -3,6 +3,7 @@
 `ge_core.tasks.document` reads lists from files and is imported on its own, as it needs pydantic.
 """
 
+from ge_core.tasks.bindings import Binding, BindingUse, bindings, bound
 from ge_core.tasks.generate import EXPANSION_LIMIT, generate_tasks
 from ge_core.tasks.kernels import Kernel, KernelContext, KernelEntry, Kernels
 from ge_core.tasks.marks import kernel_library, set_marks
@@ -30,6 +31,11 @@ __all__ = [
     "generate_tasks",
     "kernel_library",
     "set_marks",
+    # binding a caller's buffers
+    "Binding",
+    "BindingUse",
+    "bindings",
+    "bound",
     # computing ops
     "Kernel",
     "KernelContext",

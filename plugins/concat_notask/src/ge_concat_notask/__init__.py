@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ge_concat_notask.concat_notask import ConcatNotaskPass
+from ge_concat_notask.dumps import DUMP
 from ge_concat_notask.kept_pieces import PLACED_PIECES, pieces_of, pieces_stay
 from ge_concat_notask.marks import is_marked, unmark
 from ge_concat_notask.overlap_unmark import OverlapUnmarkPass
@@ -33,6 +34,18 @@ __all__ = [
     "is_marked",
     "unmark",
 ]
+
+
+@hookimpl
+def ge_register_options(options: Any) -> None:
+    """GE's switch for dumps: no task carries the addresses of nodes that have none."""
+    options.add(
+        DUMP,
+        type="flag",
+        default="0",
+        help="1: nodes that lose their task are marked, so that a dump finds their tensors.",
+        category="debug",
+    )
 
 
 @hookimpl

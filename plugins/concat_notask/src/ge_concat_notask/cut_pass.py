@@ -6,6 +6,7 @@ from abc import abstractmethod
 from functools import partial
 from typing import ClassVar
 
+from ge_concat_notask.dumps import mark_for_dump
 from ge_concat_notask.marks import is_marked, unmark
 from ge_concat_notask.peak import Listing, late_bytes
 from ge_concat_notask.pieces import total_bytes
@@ -60,6 +61,7 @@ class CutPass(GraphPass):
             say(ctx, node, first, None if edge in node.inputs else edge, _bytes(node))
             return
         self.mark(graph, rules)
+        mark_for_dump(graph, node, ctx)
         setting.settle_layout([*node.inputs[:1], *node.outputs])
         setting.memory.marked_split(node)
         if setting.places is not None:

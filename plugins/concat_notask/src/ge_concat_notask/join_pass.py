@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
+from ge_concat_notask.dumps import mark_for_dump
 from ge_concat_notask.join_rules import PHONY, JoinRules
 from ge_concat_notask.marks import is_marked, mark_join, unmark
 from ge_concat_notask.peak import Listing, early_bytes
@@ -64,6 +65,7 @@ class JoinPass(GraphPass, codes=COMMON_CODES | JOIN_CODES):
         else:
             setting.places.settle(node)
         mark_join(graph, node, self.claim, rules.roots)
+        mark_for_dump(graph, node, ctx)
         setting.settle_layout(rules.together)
         ctx.applied(node, "NO_TASK", bytes=_bytes(node), parts="operands")
         ctx.retractable(node, partial(unmark, graph, node), "RAISES_PEAK", bytes=_bytes(node) or 0)

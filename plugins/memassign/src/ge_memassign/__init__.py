@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ge_core.api import Target, hookimpl
+from ge_core.api import Level, Stage, Target, hookimpl
+from ge_memassign.io_offsets import SetInputOutputOffsetPass
 
 
 @hookimpl
@@ -13,6 +14,12 @@ def ge_register_memory_assigners(assigners: Any) -> None:
     assigners.add("bump", "ge_memassign.bump:Bump", about="no two buffers share bytes")
     assigners.add("fast", "ge_memassign.fast:Fast", about="best of several orders")
     assigners.add("best", "ge_memassign.best:Best", about="fast, then a bounded search")
+
+
+@hookimpl
+def ge_register_passes(passes: Any) -> None:
+    """What GE writes onto the ends of a graph once offsets are known; on at every level."""
+    passes.add(SetInputOutputOffsetPass, levels=Level.O0.and_above(), stage=Stage.OFFSETS)
 
 
 @hookimpl

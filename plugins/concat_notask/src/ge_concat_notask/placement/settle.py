@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from ge_concat_notask.dumps import mark_for_dump
 from ge_concat_notask.marks import (
     CONCAT_CLAIM,
     PACK_CLAIM,
@@ -57,6 +58,7 @@ class Settling:
         copied = [bond for bond in bonds if not honoured[bond.number]]
         copies = [self._copy(candidate, bond) for bond in copied]
         self._mark(candidate, kept)
+        mark_for_dump(self.graph, node, self.ctx)
         if not copies and node in self.before:
             return
         self._say(candidate, kept, copied, copies)
