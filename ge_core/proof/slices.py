@@ -54,7 +54,8 @@ def _slice_ranges(node: Node, source: TensorDesc) -> list[tuple[int, int]] | Non
         return _ge_slice(node, shape)
     given = _onnx_slice(node)
     if given is None:
-        return None
+        # What the frontend worked out of computed bounds is a fact of the graph, as shapes are.
+        return _stated(node.attrs.get("offsets"), node.attrs.get("size"), shape)
     ranges = [(0, dim) for dim in shape]
     starts, ends, axes, steps = given
     if not len(starts) == len(ends) == len(axes) == len(steps):
@@ -99,6 +100,10 @@ def _ge_slice(node: Node, shape: tuple[int, ...]) -> list[tuple[int, int]] | Non
     offsets, sizes = node.attrs.get("offsets"), node.attrs.get("size")
     if len(node.inputs) >= 3:
         offsets, sizes = constant_ints(node, 1), constant_ints(node, 2)
+    return _stated(offsets, sizes, shape)
+
+
+def _stated(offsets: object, sizes: object, shape: tuple[int, ...]) -> list[tuple[int, int]] | None:
     if not isinstance(offsets, list) or not isinstance(sizes, list):
         return None
     if len(offsets) != len(shape) or len(sizes) != len(shape):

@@ -235,6 +235,23 @@ def test_bounds_that_are_computed_are_not_known() -> None:
     assert code(result) == "UNKNOWN_BOUNDS"
 
 
+def test_bounds_that_are_computed_and_known_are_stated() -> None:
+    """A frontend says so by the attributes of SliceD."""
+    bench = Bench(4, 4)
+    one = numbers(bench.b, "one", 1)
+    out = [TensorDesc.make("int64", (1,))]
+    starts = bench.b.op("Add", one, one, name="starts", outputs=out)
+    ends = numbers(bench.b, "ends", 4)
+    part = [TensorDesc.make("float32", (2, 4))]
+    a = bench.op("a", bench.x)
+    it = bench.b.op("Slice", a, starts, ends, name="it", outputs=part)
+    bench.b.graph.set_attr(it.node, "offsets", [2, 0])
+    bench.b.graph.set_attr(it.node, "size", [2, 4])
+    result = compiled(bench.end(it))
+    assert code(result) == "NO_TASK"
+    assert result.plan.find("a:0").offset + 32 == result.plan.find("it:0").offset
+
+
 def test_a_step_leaves_gaps() -> None:
     """Every second row is no run of bytes."""
     bench = Bench(6, 4)

@@ -39,6 +39,24 @@ def test_shape_arithmetic_is_computed(load: Load) -> None:
     assert shapes(graph)["y"] == "float32[3x8]"
 
 
+def test_computed_bounds_of_a_slice_are_stated_where_they_are_known(load: Load) -> None:
+    """Half of an axis, as exporters write it; not where the axis or a step is open."""
+    text = """g (float[BATCH,6,4] x) => (float[a,b,c] y, float[d,e,f] z)
+        <int64[1] one = {1}, int64[1] two = {2}, int64[1] end = {9223372036854775807}> {
+          s = Shape(x)
+          d = Gather<axis = 0>(s, one)
+          h = Div(d, two)
+          m = Neg(h)
+          y = Slice(x, m, end, one)
+          z = Slice(x, h, end, one, two)
+        }"""
+    node = load(text.replace("BATCH", "2")).node("y")
+    assert node.attrs["offsets"] == [0, 3, 0]
+    assert node.attrs["size"] == [2, 3, 4]
+    assert "offsets" not in load(text.replace("BATCH", "2")).node("z").attrs
+    assert "offsets" not in load(text.replace("BATCH", "n")).node("y").attrs
+
+
 def test_parts_of_shapes_are_known(load: Load) -> None:
     """An unknown batch leaves the other dimensions known, through arithmetic on the shape."""
     graph = load(

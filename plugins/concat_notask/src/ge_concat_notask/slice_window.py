@@ -70,7 +70,8 @@ def is_plain(desc: TensorDesc) -> bool:
 def _onnx_box(node: Node, shape: tuple[int, ...]) -> Box | None:
     given = _onnx_bounds(node)
     if given is None:
-        return None
+        # Computed, but the frontend found them fixed.
+        return _stated_box(node.attrs.get("offsets"), node.attrs.get("size"), shape)
     starts, ends, axes, steps = given
     if not len(starts) == len(ends) == len(axes) == len(steps):
         return None
@@ -111,6 +112,10 @@ def _ge_box(node: Node, shape: tuple[int, ...]) -> Box | None:
     offsets, sizes = node.attrs.get("offsets"), node.attrs.get("size")
     if len(node.inputs) >= 3:
         offsets, sizes = _ints(node, 1), _ints(node, 2)
+    return _stated_box(offsets, sizes, shape)
+
+
+def _stated_box(offsets: object, sizes: object, shape: tuple[int, ...]) -> Box | None:
     if not isinstance(offsets, (list, tuple)) or not isinstance(sizes, (list, tuple)):
         return None
     if len(offsets) != len(shape) or len(sizes) != len(shape):

@@ -10,7 +10,9 @@
 | op of another domain | `domain::Op` |
 
 Constant sizes of a Split are an attribute in the graph, whichever way the opset spells them; sizes
-that are computed stay an input. Everything else keeps its name, its attributes as `onnx.<name>`.
+that are computed stay an input. Bounds of a Slice stay inputs; where they are computed and yet
+known, the attributes of GE's SliceD (offsets, size) tell them. Everything else keeps its
+name, its attributes as `onnx.<name>`.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from ge_onnx import ops
 from ge_onnx.proto.dtypes import dtype_name, numpy_dtype
 from ge_onnx.proto.types import TYPE_ATTR, UNKNOWN, Bindings, type_desc
 from ge_onnx.shapes import control
+from ge_onnx.shapes.bounds import state_bounds
 from ge_onnx.shapes.partial import propagate, refine
 from ge_onnx.shapes.schema_types import Data, SchemaTypes
 from ge_onnx.shapes.settle import settle
@@ -112,6 +113,8 @@ class Sweep:
             self.describe(first, refine(node, values, first.desc))
             if node.op in ops.RESHAPES and inputs[0] is not None:
                 self.describe(first, first.desc.replace(reuse_input=0))
+        if node.op == "Slice":
+            state_bounds(graph, node, arrays)
         self._evaluate(node, values)
 
     def _describe_node(self, graph: Graph, node: Node, arrays: Data) -> list[TensorDesc] | None:
