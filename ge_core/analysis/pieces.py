@@ -131,28 +131,34 @@ def is_free_split(node: Node) -> bool:
     return bool(node.attrs.get(SPLIT_MARK) and node.attrs.get(REUSE_MARK))
 
 
-def join_pieces(node: Node) -> list[Piece] | None:
+def join_pieces(node: Node, axis: int | None = None) -> list[Piece] | None:
     """Where each operand of a task-free join lies in its result; None where a size is unknown.
 
     Unconnected operands take no room.
+
+    Args:
+        axis: the stored dimension; None for what the node's mark says.
     """
     parts = [
         None if anchor.source is None else anchor.desc or anchor.source.desc
         for anchor in node.inputs
     ]
-    return _pieces(node, parts)
+    return _pieces(node, parts, axis)
 
 
-def split_pieces(node: Node) -> list[Piece] | None:
+def split_pieces(node: Node, axis: int | None = None) -> list[Piece] | None:
     """Where each result of a task-free split lies in its operand; None where a size is unknown.
 
     None also where a window is none: of other bytes than the result has, or outside the operand.
+
+    Args:
+        axis: the stored dimension; None for what the node's mark says.
     """
     window = node.attrs.get(WINDOW_MARK)
     if window is not None:
         piece = _window(node, window)
         return None if piece is None else [piece]
-    return _pieces(node, [output.desc for output in node.outputs])
+    return _pieces(node, [output.desc for output in node.outputs], axis)
 
 
 def _window(node: Node, given: object) -> Piece | None:
@@ -168,8 +174,8 @@ def _window(node: Node, given: object) -> Piece | None:
     return piece if piece.pitch >= piece.row and end <= whole.data_bytes else None
 
 
-def _pieces(node: Node, parts: list[TensorDesc | None]) -> list[Piece] | None:
-    axis = int(node.attrs.get(AXIS_MARK, 0))
+def _pieces(node: Node, parts: list[TensorDesc | None], given: int | None) -> list[Piece] | None:
+    axis = int(node.attrs.get(AXIS_MARK, 0)) if given is None else given
     shapes = [_outer_and_row(part, axis) for part in parts]
     if any(shape is None for shape in shapes):
         return None

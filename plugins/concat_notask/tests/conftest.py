@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ge_concat_notask import ConcatNotaskPass, PackNotaskPass, SplitNotaskPass
+from ge_concat_notask import ConcatNotaskPass, PackNotaskPass, SplitNotaskPass, ge_register_options
 from ge_core.api import Graph, Level, OpRegistry, Owner, Stage, Target, register_builtin_ops
 from ge_core.passes.context import PassContext
 from ge_core.passes.environment import Environment
@@ -47,7 +47,9 @@ def run_in_environment(
     ops = OpRegistry()
     register_builtin_ops(ops)
     working = LevelRegistry().working(level)
-    options = OptionValues(OptionRegistry())
+    declared = OptionRegistry()
+    ge_register_options(declared)
+    options = OptionValues(declared)
     environment = Environment(graph, working, target, ops, options)
     for name in names:
         declaration = REGISTRY.get(name)

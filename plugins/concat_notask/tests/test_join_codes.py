@@ -284,7 +284,15 @@ CASES: dict[str, Case] = {
     "NEW_INNERMOST_AXIS": _innermost,
 }
 LEVELS = {"PLACES_CLASH": "O4"}
-GIVEN_ELSEWHERE = {"NO_TASK", "MARKED_BEFORE", "RESERVES_EARLY", "RAISES_PEAK", "LAYOUT_CLASH"}
+ROWS = {"READER_NOT_STRIDED", "WRITER_NOT_STRIDED", "ROWS_IN_ROWS"}
+"""Of targets that declare `strided`."""
+GIVEN_ELSEWHERE = {
+    "NO_TASK",
+    "MARKED_BEFORE",
+    "RESERVES_EARLY",
+    "RAISES_PEAK",
+    "LAYOUT_CLASH",
+} | ROWS
 
 
 def build(case: Case) -> Graph:

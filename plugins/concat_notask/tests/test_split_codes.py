@@ -236,7 +236,9 @@ CASES: dict[str, Case] = {
     "RESULT_READER": _result_reader,
     "READER_TYPE": _reader_type,
 }
-GIVEN_ELSEWHERE = {"NO_TASK", "MARKED_BEFORE", "HOLDS_LONGER", "RAISES_PEAK", "LAYOUT_CLASH"}
+ROWS = {"READER_NOT_STRIDED", "ROWS_IN_ROWS"}
+"""Of targets that declare `strided`."""
+GIVEN_ELSEWHERE = {"NO_TASK", "MARKED_BEFORE", "HOLDS_LONGER", "RAISES_PEAK", "LAYOUT_CLASH"} | ROWS
 
 
 def build(case: Case) -> Graph:

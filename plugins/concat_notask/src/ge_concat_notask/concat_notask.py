@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ge_concat_notask import axis
+from ge_concat_notask import axis, strided
 from ge_concat_notask.join_pass import JoinPass
 from ge_concat_notask.join_rules import JoinRules
 from ge_concat_notask.marks import CONCAT_CLAIM
@@ -19,9 +19,19 @@ from ge_concat_notask.refusal import Refusal, refuse
 class ConcatRules(JoinRules):
     """A Concat: the axis is one of the operands' own."""
 
+    def inner_axis(self) -> int:
+        """Where all operands and the result have dimensions other than one outside the axis."""
+        descs = [*self.descs, *(output.desc for output in self.node.outputs)]
+        value = self.node.attrs.get("concat_dim", 0)
+        joined = axis.resolve_axis(value, len(descs[0].origin_shape or ())) if descs else None
+        return 0 if joined is None else strided.rows_axis(descs, joined, self.setting)
+
     def axis_refusals(self) -> Iterator[Refusal]:
         """GE's axis test on every input description, connected or not."""
         descs = [(a, a.desc) for a in self.node.inputs if a.desc is not None]
+        if self.axis:
+            yield from self.row_refusals()
+            return
         value = self.node.attrs.get("concat_dim", 0)
         ranks = [len(desc.origin_shape or ()) for _, desc in descs]
         joined = axis.resolve_axis(value, ranks[0]) if ranks else None

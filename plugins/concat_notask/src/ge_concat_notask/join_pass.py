@@ -63,8 +63,8 @@ class JoinPass(GraphPass, codes=COMMON_CODES | JOIN_CODES):
         if setting.places is None:
             setting.memory.marked_join(rules.roots)
         else:
-            setting.places.settle(node)
-        mark_join(graph, node, self.claim, rules.roots)
+            setting.places.settle(node, rules.axis)
+        mark_join(graph, node, self.claim, rules.roots, rules.axis)
         mark_for_dump(graph, node, ctx)
         setting.settle_layout(rules.together)
         ctx.applied(node, "NO_TASK", bytes=_bytes(node), parts="operands")

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Final
 
-from ge_concat_notask import producers
+from ge_concat_notask import producers, strided
 from ge_concat_notask.kinds import own_kinds
 from ge_concat_notask.memory import Chain, Uses
 from ge_concat_notask.pieces import piece_refusal, sum_refusal
@@ -54,6 +54,7 @@ class JoinRules(ABC):
         self._first_at: dict[tuple[OutputAnchor, int], int] = {}
         for number, chain in enumerate(self.chains):
             self._first_at.setdefault(self._source(chain), number)
+        self.axis = self.inner_axis() if at.beyond and at.target.strided else 0
 
     @property
     def roots(self) -> list[OutputAnchor]:
@@ -94,6 +95,16 @@ class JoinRules(ABC):
     def format_refusals(self) -> Iterator[Refusal]:
         """Formats that this kind of join can't have; none by default."""
         return iter(())
+
+    def inner_axis(self) -> int:
+        """The stored dimension along which operands are rows with gaps; 0 where they are not."""
+        return 0
+
+    def row_refusals(self) -> Iterator[Refusal]:
+        """What stands against operands in rows with gaps."""
+        if self.axis:
+            known = list(zip(self.operands, self.chains, strict=True))
+            yield from strided.join_refusals(self.node, known, self.axis, self.setting)
 
     @abstractmethod
     def axis_refusals(self) -> Iterator[Refusal]:
@@ -206,7 +217,7 @@ class JoinRules(ABC):
 
     def _clash(self) -> Iterator[Refusal]:
         places = self.setting.places
-        found = None if places is None else places.clash(self.node)
+        found = None if places is None else places.clash(self.node, self.axis)
         if found is not None:
             yield refuse("PLACES_CLASH", found, operand=found)
 

@@ -65,15 +65,18 @@ def is_claimed(output: OutputAnchor) -> bool:
     return any(attrs.get(claim) is False for claim in CLAIMS)
 
 
-def mark_join(graph: Graph, node: Node, claim: str, roots: Sequence[OutputAnchor] = ()) -> None:
+def mark_join(
+    graph: Graph, node: Node, claim: str, roots: Sequence[OutputAnchor] = (), axis: int = 0
+) -> None:
     """Mark a join and claim its operands.
 
     Args:
         graph: the graph of the node.
         claim: the name of the claim, `CONCAT_CLAIM` or `PACK_CLAIM`.
         roots: outputs whose memory the operands are, where a view stands between.
+        axis: the stored dimension, where dimensions other than one stand outside of it; else 0.
     """
-    _mark(graph, node, JOINED)
+    _mark(graph, node, JOINED, axis)
     direct = _operands(node)
     known = set(direct)
     behind = [output for output in _unique(roots) if output not in known]
@@ -83,9 +86,9 @@ def mark_join(graph: Graph, node: Node, claim: str, roots: Sequence[OutputAnchor
         graph.set_attr(node, CLAIMED_ROOTS, [repr(output) for output in behind])
 
 
-def mark_split(graph: Graph, node: Node) -> None:
-    """Mark a split: its outputs are consecutive parts of its input."""
-    _mark(graph, node, CUT)
+def mark_split(graph: Graph, node: Node, axis: int = 0) -> None:
+    """Mark a split: its outputs are parts of its input, rows where the axis is not 0."""
+    _mark(graph, node, CUT, axis)
 
 
 def mark_slice(graph: Graph, node: Node, piece: Piece) -> None:
@@ -122,12 +125,12 @@ def _release(graph: Graph, output: OutputAnchor) -> None:
             graph.set_desc(output, output.desc.without_attr(claim))
 
 
-def _mark(graph: Graph, node: Node, run: str) -> None:
+def _mark(graph: Graph, node: Node, run: str, axis: int = 0) -> None:
     graph.set_attr(node, NO_TASK, True)
     graph.set_attr(node, run, True)
     graph.set_attr(node, SHARES_INPUT, True)
-    # Only ones stand outside the joined axis, so joining at the outermost level is the same thing.
-    graph.set_attr(node, AXIS, 0)
+    # Where only ones stand outside the axis, joining at the outermost level is the same thing.
+    graph.set_attr(node, AXIS, axis)
     around = (*node.in_nodes, *node.control_inputs, *node.out_nodes, *node.control_outputs)
     if crosses_streams(node, around):
         # Others may rely on when this node's task ran, in the order of the streams.

@@ -22,6 +22,7 @@ from ge_core.api import (
     OutputAnchor,
     Piece,
     bits,
+    compose,
     is_subgraph_data,
     output_parent_index,
     parent_index,
@@ -44,17 +45,31 @@ class Chain:
         complete: whether the owner was found.
         delta: bytes from the start of the owner to that of the tensor; not 0 behind marked splits.
         whole: whether no view is larger or smaller than what it looks at.
+        pieces: where parts lie in wholes on the way, the nearest first.
     """
 
     outputs: list[OutputAnchor]
     complete: bool
     delta: int = 0
     whole: bool = True
+    pieces: list[Piece] = field(default_factory=list)
 
     @property
     def root(self) -> OutputAnchor:
         """The owner."""
         return self.outputs[-1]
+
+    @property
+    def gaps(self) -> bool:
+        """Whether a part on the way lies in rows."""
+        return any(not piece.contiguous for piece in self.pieces)
+
+    def place(self, piece: Piece) -> Piece | None:
+        """Where a piece of the tensor lies in the owner; None where its rows have no one pitch."""
+        found: Piece | None = piece
+        for outer in self.pieces:
+            found = None if found is None else compose(outer, found)
+        return found
 
 
 @dataclass(slots=True)
@@ -119,7 +134,10 @@ class Memory:
                 chain.complete = True
                 break
             if is_marked(node):
-                chain.delta += self._delta(output)
+                piece = self._piece(output)
+                if piece is not None:
+                    chain.pieces.append(piece)
+                    chain.delta += piece.delta
             elif source.desc.data_bytes != output.desc.data_bytes:
                 chain.whole = False
             output = source
@@ -131,15 +149,15 @@ class Memory:
             return True
         return not self._through_joins and is_marked(node) and bool(node.attrs.get(JOINED))
 
-    def _delta(self, output: OutputAnchor) -> int:
-        """Where an output of a marked node starts in input 0."""
+    def _piece(self, output: OutputAnchor) -> Piece | None:
+        """Where an output of a marked node lies in input 0; None where it is all of it."""
         node = output.node
         if not node.attrs.get(CUT):
-            return 0
+            return None
         pieces = self._pieces.get(node)
         if pieces is None:
             pieces = self._pieces[node] = split_pieces(node) or []
-        return pieces[output.index].delta if output.index < len(pieces) else 0
+        return pieces[output.index] if output.index < len(pieces) else None
 
     def outer_sources(self, output: OutputAnchor) -> list[OutputAnchor]:
         """The owners of an output's bytes, through calls to the tensors outside."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ge_concat_notask import axis
+from ge_concat_notask import axis, strided
 from ge_concat_notask.join_pass import JoinPass
 from ge_concat_notask.join_rules import JoinRules
 from ge_concat_notask.marks import PACK_CLAIM
@@ -16,6 +16,17 @@ from ge_core.api import TensorDesc, is_private, parse_format
 class PackRules(JoinRules):
     """A Pack: the axis is a new one, between those of the operands."""
 
+    def inner_axis(self) -> int:
+        """A new axis between the operands' own, stored as it is in the shape."""
+        descs = [*self.descs, *(output.desc for output in self.node.outputs)]
+        if any(d.format != d.origin_format or d.shape != d.origin_shape for d in descs):
+            return 0
+        rank = len(self.descs[0].shape or ()) if self.descs else 0
+        new = axis.resolve_axis(self.node.attrs.get("axis", 0), rank + 1)
+        if new is None or not 0 < new < rank:
+            return 0
+        return strided.rows_axis(self.descs, new, self.setting)
+
     def format_refusals(self) -> Iterator[Refusal]:
         """Of the private formats only FRACTAL_NZ can be packed."""
         for at, desc in enumerate(self.descs):
@@ -24,6 +35,9 @@ class PackRules(JoinRules):
 
     def axis_refusals(self) -> Iterator[Refusal]:
         """A new outermost axis is free, a new last one needs single elements; else GE's test."""
+        if self.axis:
+            yield from self.row_refusals()
+            return
         value = self.node.attrs.get("axis", 0)
         for anchor, desc in zip(self.operands, self.descs, strict=True):
             rank = len(desc.origin_shape or ())

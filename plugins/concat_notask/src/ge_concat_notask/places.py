@@ -67,6 +67,8 @@ class Places:
         self._known: set[Node] = set()
         self._asked: tuple[Node, dict[_Block, int] | OutputAnchor] | None = None
         self._claims: set[OutputAnchor] = set()
+        self._in_rows: set[OutputAnchor] = set()
+        """Owners that lie in rows of a joined result, at no one distance from other tensors."""
         for node in graph.nodes:
             if is_marked(node):
                 self._adopt(node)
@@ -89,17 +91,22 @@ class Places:
         block = self._blocks.get(self._memory.chain(output).root)
         return (block or self._at(output)[0]).uses
 
-    def clash(self, node: Node) -> OutputAnchor | None:
+    def clash(self, node: Node, axis: int | None = None) -> OutputAnchor | None:
         """The first operand of a join that can't lie where the join wants it; None: all can."""
+        if self._has_gaps(node, axis):
+            return self._rows_clash(node)
         found = self._wanted(node)
         self._asked = node, found
         if isinstance(found, OutputAnchor):
             return found
         return self._overlap(node, found) or self._misaligned(node, found)
 
-    def settle(self, node: Node) -> None:
+    def settle(self, node: Node, axis: int | None = None) -> None:
         """Book a join that was marked, or is about to be, and does not clash."""
         if node in self._known:
+            return
+        if self._has_gaps(node, axis):
+            self._settle_rows(node)
             return
         # Most often just asked: the node did not clash.
         asked = self._asked
@@ -129,7 +136,7 @@ class Places:
         attrs = node.attrs
         if attrs.get(CUT):
             pieces = split_pieces(node)
-            if pieces is not None and all(piece.contiguous for piece in pieces):
+            if pieces is not None:
                 self._known.add(node)
         elif attrs.get(JOINED) and node.outputs and self.clash(node) is None:
             self.settle(node)
@@ -153,7 +160,7 @@ class Places:
         for anchor, piece in zip(node.inputs, pieces or (), strict=pieces is not None):
             if anchor.source is None:
                 continue
-            if not piece.contiguous or not self._memory.chain(anchor.source).complete:
+            if not piece.contiguous or self._is_apart(anchor.source):
                 return anchor.source
             block, start = self._at(anchor.source)
             if bases.setdefault(block, start - piece.delta) != start - piece.delta:
@@ -164,6 +171,63 @@ class Places:
             if bases.setdefault(block, start) != start:
                 return result
         return result if pieces is None else bases
+
+    # ---- rows with gaps ------------------------------------------------------------------------
+
+    @staticmethod
+    def _has_gaps(node: Node, axis: int | None) -> bool:
+        pieces = join_pieces(node, axis)
+        return pieces is not None and not all(piece.contiguous for piece in pieces)
+
+    def _is_apart(self, output: OutputAnchor) -> bool:
+        """Whether a tensor's distance to others is not one number of bytes, or not known."""
+        chain = self._memory.chain(output)
+        return not chain.complete or chain.gaps or chain.root in self._in_rows
+
+    def _rows_clash(self, node: Node) -> OutputAnchor | None:
+        """The first operand that can't lie in rows of the result, with all that lies in it.
+
+        It has a block of its own, which then goes into the result's as it is: nothing else may be
+        at a distance from what is in it.
+        """
+        seen: set[_Block] = set()
+        result = node.outputs[0]
+        if not is_marked(node):
+            if self._is_apart(result):
+                return result
+            seen.add(self._at(result)[0])
+        for anchor in node.inputs:
+            source = anchor.source
+            if source is None:
+                continue
+            if self._is_apart(source):
+                return source
+            block, start = self._at(source)
+            size = source.desc.data_bytes or 0
+            inside = start <= block.spans[0][0] and block.spans[-1][1] <= start + size
+            if block in seen or not inside:
+                return source
+            seen.add(block)
+        return None
+
+    def _settle_rows(self, node: Node) -> None:
+        """Book a join of rows: from outside, the result is one owner, and operands are no more."""
+        self._asked = None
+        result = node.outputs[0]
+        whole, start = self._at(result)
+        for anchor in node.inputs:
+            if anchor.source is None:
+                continue
+            chain = self._memory.chain(anchor.source)
+            self._claims.update(chain.outputs)
+            block = self._blocks.get(chain.root) or self._at(anchor.source)[0]
+            whole.uses = _together([whole.uses, block.uses])
+            for owner in block.starts:
+                self._in_rows.add(owner)
+                self._blocks[owner] = whole
+                whole.starts.setdefault(owner, start)
+        self._known.add(node)
+        self._memory.forget_chains()
 
     def _overlap(self, node: Node, bases: dict[_Block, int]) -> OutputAnchor | None:
         """An operand whose block, put beside the others, would overlap one of them."""

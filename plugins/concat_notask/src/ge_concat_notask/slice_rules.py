@@ -51,9 +51,21 @@ class SliceRules(SplitRules):
         piece = piece_of(node, box)
         if piece is None and width < 8:
             yield refuse("OFF_BYTE_PIECE", at=0)
+        elif piece is not None and self._in_rows(piece, edge):
+            yield from self._rows(edge)
         elif piece is None or not piece.contiguous:
             cut = [a for a, size in enumerate(out.shape or ()) if size != (source.shape or ())[a]]
             yield refuse("NOT_OUTERMOST", edge, axis=cut[-1])
+
+    def inner_axis(self) -> int:
+        """A slice says itself where it lies."""
+        return 0
+
+    def _in_rows(self, piece: Piece, edge: InputAnchor) -> bool:
+        """Whether the result may lie in rows with gaps."""
+        if not (self.setting.beyond and self.setting.target.strided) or edge.source is None:
+            return False
+        return not piece.contiguous or self.memory.chain(edge.source).gaps
 
     def _sizes(self, edge: InputAnchor, chain: Chain) -> Iterator[Refusal]:
         pieces = self.pieces()

@@ -36,4 +36,4 @@ class SplitNotaskPass(CutPass, codes=COMMON_CODES | SPLIT_CODES):
 
     def mark(self, graph: Graph, rules: SplitRules) -> None:
         """A split's marks."""
-        mark_split(graph, rules.node)
+        mark_split(graph, rules.node, rules.axis)

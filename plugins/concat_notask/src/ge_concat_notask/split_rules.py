@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ge_concat_notask import axis, producers
+from ge_concat_notask import axis, producers, strided
 from ge_concat_notask.kinds import own_kinds
 from ge_concat_notask.marks import CUT, JOINED, NO_TASK, PACKED_IN, SHARES_INPUT
 from ge_concat_notask.memory import Chain
@@ -48,10 +48,27 @@ class SplitRules:
         self.memory = at.memory
         self.ops = at.ops
         self.edge: InputAnchor | None = node.inputs[0] if node.inputs else None
+        self.axis = self.inner_axis() if at.beyond and at.target.strided else 0
+
+    def inner_axis(self) -> int:
+        """The stored dimension along which outputs are rows with gaps; 0 where they are not."""
+        edge = self.edge
+        if edge is None or edge.desc is None:
+            return 0
+        descs = [edge.desc, *(output.desc for output in self.node.outputs)]
+        rank = len(edge.desc.origin_shape or ())
+        cut = axis.resolve_axis(self.node.attrs.get("split_dim", 0), rank)
+        return 0 if cut is None else strided.rows_axis(descs, cut, self.setting)
+
+    def _rows(self, edge: InputAnchor) -> Iterator[Refusal]:
+        """What stands against outputs in rows, or in the rows of an input that has gaps itself."""
+        assert edge.source is not None
+        chain = self.memory.chain(edge.source)
+        yield from strided.cut_refusals(chain, edge, self.pieces(), self.node, self.setting)
 
     def pieces(self) -> list[Piece] | None:
         """Where the outputs lie in the input; None where a size is not known."""
-        return split_pieces(self.node)
+        return split_pieces(self.node, self.axis or None)
 
     def refusals(self) -> Iterator[Refusal]:
         """Everything that keeps the task, in order."""
@@ -100,7 +117,10 @@ class SplitRules:
 
     def _axis(self, edge: InputAnchor) -> Iterator[Refusal]:
         """The axis is outermost, and every piece a whole number of blocks."""
-        assert edge.desc is not None
+        assert edge.desc is not None and edge.source is not None
+        if self.axis:
+            yield from self._rows(edge)
+            return
         rank = len(edge.desc.origin_shape or ())
         cut = axis.resolve_axis(self.node.attrs.get("split_dim", 0), rank)
         if cut is None:
@@ -121,6 +141,8 @@ class SplitRules:
                     runtime=desc.format,
                 )
                 return
+        if self.memory.chain(edge.source).gaps:
+            yield from self._rows(edge)
 
     def _sizes(self, edge: InputAnchor, chain: Chain) -> Iterator[Refusal]:
         assert edge.source is not None and edge.desc is not None

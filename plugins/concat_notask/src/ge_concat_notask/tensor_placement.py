@@ -166,9 +166,8 @@ def _mark_again(graph: Graph, nodes: list[Node], setting: Setting) -> None:
             mark_cut(graph, rules(node, setting))
         else:
             sources = (anchor.source for anchor in node.inputs if anchor.source is not None)
-            mark_join(
-                graph, node, claim_of(node), [setting.memory.chain(one).root for one in sources]
-            )
+            roots = [setting.memory.chain(one).root for one in sources]
+            mark_join(graph, node, claim_of(node), roots, rules(node, setting).axis)
 
 
 def _open(nodes: list[Node], memory: Memory) -> list[list[Node]]:

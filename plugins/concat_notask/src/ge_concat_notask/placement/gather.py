@@ -145,7 +145,7 @@ class Gathering:
     def _judge(self, candidate: Candidate) -> None:
         """The bonds of one node, banned where its rules say so."""
         node, rules = candidate.node, candidate.rules
-        pieces = join_pieces(node) if isinstance(rules, JoinRules) else rules.pieces()
+        pieces = join_pieces(node, rules.axis) if isinstance(rules, JoinRules) else rules.pieces()
         against: dict[object, Refusal] = {}
         for refusal in rules.refusals():
             if refusal.code in OF_THE_CHOICE:
@@ -205,7 +205,9 @@ class Gathering:
             size = part.desc.data_bytes or 0
             bond = Bond(-1, kind, tensor, whole, piece.delta, size, (anchor,), against.get(at))
             if bond.banned is None and (tensor is whole or not piece.contiguous):
-                bond.banned = refuse("SAME_SOURCE", anchor, first=at, at=at)
+                same = refuse("SAME_SOURCE", anchor, first=at, at=at)
+                rows = refuse("NOT_OUTERMOST", anchor, axis=candidate.rules.axis)
+                bond.banned = same if piece.contiguous else rows
             candidate.bonds.append(bond)
             tensor.bonds.append(bond)
             if tensor is not whole:

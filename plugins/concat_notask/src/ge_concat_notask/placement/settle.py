@@ -122,7 +122,8 @@ class Settling:
     def _mark(self, candidate: Candidate, kept: Sequence[Bond]) -> None:
         node = candidate.node
         if candidate.is_join:
-            mark_join(self.graph, node, claim_of(node), [bond.inner.output for bond in kept])
+            roots = [bond.inner.output for bond in kept]
+            mark_join(self.graph, node, claim_of(node), roots, candidate.rules.axis)
         else:
             assert isinstance(candidate.rules, SplitRules)
             mark_cut(self.graph, candidate.rules)
@@ -186,7 +187,7 @@ def mark_cut(graph: Graph, rules: SplitRules) -> None:
         assert pieces is not None
         mark_slice(graph, rules.node, pieces[0])
     else:
-        mark_split(graph, rules.node)
+        mark_split(graph, rules.node, rules.axis)
 
 
 def claim_of(node: Node) -> str:
