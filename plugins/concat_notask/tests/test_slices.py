@@ -425,6 +425,11 @@ def test_slices_among_everything_else_are_proved_and_run(first: int) -> None:
         compiled(random_graph(seed, knobs))
 
 
+def test_what_a_slice_with_a_task_reads_is_not_written_over() -> None:
+    """It has no say in where tensors lie, but reads one for as long as it takes."""
+    compiled(random_graph(5039, GraphKnobs(19, 2, slices=True, control_flow=False)))
+
+
 def test_a_piece_is_what_the_kernel_reads_from_the_mark() -> None:
     """The numbers of the mark are a `Piece`, in its order."""
     bench = Bench(4, 8)

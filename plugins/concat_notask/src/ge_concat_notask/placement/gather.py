@@ -90,15 +90,16 @@ class Gathering:
         self.candidates: list[Candidate] = []
         self.components: list[Component] = []
         self._tensors: dict[OutputAnchor, Tensor] = {}
-        self._ours: set[Node] = set()
+        self._ours: dict[Node, Candidate] = {}
 
     def run(self, rules: Iterable[Rules]) -> None:
         """Find the components, each in an order of names."""
         self.candidates = [Candidate(one) for one in rules]
-        self._ours = {candidate.node for candidate in self.candidates}
+        self._ours = {candidate.node: candidate for candidate in self.candidates}
         for candidate in self.candidates:
             self._judge(candidate)
         for tensor in list(self._tensors.values()):
+            tensor.readers += self._tasks_that_stay(tensor)
             self._hands_out(tensor)
         self.components = self._components()
 
@@ -123,8 +124,14 @@ class Gathering:
         return found
 
     def _is_port(self, reader: InputAnchor) -> bool:
-        """Whether a bond speaks of what the input reads."""
-        return reader.node in self._ours
+        """Whether a bond speaks of what the input reads; none does of where a cut begins."""
+        candidate = self._ours.get(reader.node)
+        return candidate is not None and (candidate.is_join or reader.index == 0)
+
+    def _tasks_that_stay(self, tensor: Tensor) -> list[InputAnchor]:
+        """Readers that have no bonds although they are of ours: they were refused as a whole."""
+        readers = self.setting.memory.uses(tensor.output).readers
+        return [one for one in readers if self._is_port(one) and self._ours[one.node].refusals]
 
     def _hands_out(self, tensor: Tensor) -> None:
         """A result of the graph is one as it is, or a copy is made for the caller."""
