@@ -341,3 +341,19 @@ def test_pieces_of_pieces_agree_with_the_plan() -> None:
     del outer
     one = Piece(0, 10, 20, 4)
     assert Piece(4, 6, 20, 4) == compose(one, Piece(4, 6, 10, 4))
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_owners_in_rows_clash_where_they_share_a_byte_and_nowhere_else(late: bool) -> None:
+    """Two operands at one place are refused, also with owners of other rows born between them."""
+    made = Marked()
+    a, b, c = (made.op(made.x, shape=(4, 2)) for _ in range(3))
+    one = made.join(1, a, b)
+    # The same whole: its operands lie where those of the first join do.
+    first, second = made.cut(1, one, 2, 2)
+    two = made.join(1, c if late else first, second)
+    if late:
+        with pytest.raises(LayoutConflict, match="needed at the same time"):
+            checked(made.end(two, one))
+    else:
+        checked(made.end(two, one))
