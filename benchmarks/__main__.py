@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("scale", "models", "plugins", "moves", "decoder", "joins")
+NAMES = ("scale", "models", "plugins", "moves", "decoder", "joins", "concat")
 
 
 def main(names: list[str]) -> None:

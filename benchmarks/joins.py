@@ -113,15 +113,6 @@ def nested(m: _Maker, nodes: int, joins: int, operands: int) -> None:
     m.b.net_output(m.pad(x, nodes), *results)
 
 
-def tower(m: _Maker, nodes: int, joins: int, operands: int) -> None:
-    """Each join holds the one before: all lie in one buffer."""
-    x = m.data()
-    grown = m.op("Exp", x)
-    for _ in range(joins):
-        grown = m.join([grown, *(m.op("Exp", x) for _ in range(nodes // joins - 2))])
-    m.b.net_output(m.pad(x, nodes), m.op("Relu", grown, rows=m.rows(grown)))
-
-
 def windows(m: _Maker, nodes: int, joins: int, operands: int) -> None:
     """Joins of neighbours in one row of tensors, each starting one further: all can be placed."""
     x = m.data()
@@ -201,7 +192,6 @@ SHAPES: dict[str, Callable] = {
         own,
         prefixes,
         nested,
-        tower,
         windows,
         competing,
         cut_and_joined,

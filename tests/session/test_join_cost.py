@@ -53,3 +53,17 @@ def test_a_crowded_place_costs_bytes_and_says_how_many_at_most(
     lost = crowded.after.total.bytes - close.after.total.bytes
     assert lost <= placement(crowded)["bytes_at_most"]
     assert crowded.proof is not None and crowded.proof.ok
+
+
+@pytest.mark.parametrize("shape", ["competing", "one_operand", "cut_and_joined", "windows"])
+def test_settling_distances_first_loses_no_more_than_is_told(
+    shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in large groups, without the exact search: proved, and within the bound of the optimum."""
+    best = ge.compile(build(shape, 200, 20, 10), level="O4", objective="copies")
+    monkeypatch.setattr("ge_concat_notask.placement.choose.LARGE", 0)
+    monkeypatch.setattr("ge_concat_notask.tensor_placement.GRAPH_STEPS", 0)
+    quick = ge.compile(build(shape, 200, 20, 10), level="O4", objective="copies")
+    assert quick.proof is not None and quick.proof.ok
+    lost = quick.after.total.bytes - best.after.total.bytes
+    assert 0 <= lost <= placement(quick)["bytes_at_most"]

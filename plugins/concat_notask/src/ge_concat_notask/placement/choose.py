@@ -8,7 +8,7 @@ may be dropped next. It ends with the optimum, or at its budget with a bound on 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Final
@@ -20,6 +20,10 @@ EXACT_STEPS: Final = 400_000
 """Steps that the exact search may take in one component; steps are counted, never seconds."""
 GRAPH_STEPS: Final = 4_000_000
 """Steps that all exact searches of one graph may take together."""
+FEW_STATES: Final = 100
+"""States that the exact search has to be able to look at to be tried at all."""
+LARGE: Final = 200
+"""Bonds from which on a component's distances are settled before anything else."""
 MOST_RETRIES: Final = 200_000
 """Steps for taking dropped bonds up again."""
 
@@ -60,6 +64,8 @@ def choose(component: Component, budget: int = EXACT_STEPS) -> Choice:
     floor = component.cost(start)
     if cost == floor:
         return Choice(tuple(first), cost, cost[0], steps)
+    if budget < FEW_STATES * len(component.bonds):
+        budget = 0  # it would end before it had seen anything
     search = _Exact(component, start, cost, budget)
     better = search.run()
     if better is not None:
@@ -74,6 +80,12 @@ def _first(component: Component, start: list[bool]) -> tuple[list[bool], int]:
     honoured = list(start)
     dropped: list[Bond] = []
     steps = 0
+    if len(component.bonds) > LARGE:
+        # Each round finds paths anew, and paths that share a bond are dealt with one by one.
+        steps = len(component.bonds)
+        for bond in _disagreeing(component, honoured):
+            dropped.append(bond)
+            honoured[bond.number] = False
     while True:
         layout = Layout(component, honoured)
         conflicts = layout.conflicts()
@@ -97,6 +109,35 @@ def _first(component: Component, start: list[bool]) -> tuple[list[bool], int]:
             honoured[bond.number] = False
         tried += layout.steps
     return honoured, steps + tried
+
+
+def _disagreeing(component: Component, honoured: Sequence[bool]) -> Iterator[Bond]:
+    """Bonds that want a tensor elsewhere than dearer ones do, round every way.
+
+    As for a spanning tree of greatest weight: the dearest bonds first, each of which is kept where
+    it ties two blocks or agrees with what ties them. Of bonds that cost as much the first stays.
+    """
+    parent = list(range(len(component.tensors)))
+    shift = [0] * len(parent)
+
+    def place(number: int) -> tuple[int, int]:
+        way = []
+        while parent[number] != number:
+            way.append(number)
+            number = parent[number]
+        at = 0
+        for one in reversed(way):
+            at += shift[one]
+            parent[one], shift[one] = number, at
+        return number, at
+
+    placing = [b for b in component.bonds if b.kind != "result" and honoured[b.number]]
+    for bond in sorted(placing, key=lambda bond: (not bond.required, -bond.bytes, bond.number)):
+        (inner, low), (outer, high) = place(bond.inner.number), place(bond.outer.number)
+        if inner != outer:
+            parent[inner], shift[inner] = outer, high + bond.delta - low
+        elif low != high + bond.delta and not bond.required:
+            yield bond
 
 
 def _cheapest(conflict: Conflict) -> Bond:
