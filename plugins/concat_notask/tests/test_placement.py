@@ -105,6 +105,26 @@ def test_an_operand_with_a_place_of_its_own_is_copied_into_its_slice() -> None:
     assert copy.data["because"] == "FIXED_MEMORY"
 
 
+def test_an_operand_off_the_alignment_is_copied_and_the_last_may_end_anywhere() -> None:
+    """On a device with pieces at 32 bytes: 16, 48 and 24 bytes; the second one starts off."""
+    build = GraphBuilder()
+    x = build.data("x", (8,), "int8")
+    sizes = {"a": 16, "b": 48, "c": 24}
+    descs = {name: TensorDesc.make("int8", (size,)) for name, size in sizes.items()}
+    parts = [build.op("Foo", x, name=name, outputs=[desc]) for name, desc in descs.items()]
+    whole = TensorDesc.make("int8", (sum(sizes.values()),))
+    attrs = {"concat_dim": 0, "N": 3}
+    joined = build.op("ConcatD", *parts, name="it", outputs=[whole], attrs=attrs)
+    build.net_output(build.op("Foo", joined, name="keep", outputs=[whole]))
+    result = ge.compile(build.graph, level="O4", target="ascend", objective="copies")
+    assert result.proof is not None
+    assert result.proof.ok
+    copy = result.remarks.final("it/operand_1")
+    assert copy is not None
+    assert copy.data["because"] == "UNALIGNED_PIECE"
+    assert 48 == result.after.total.bytes
+
+
 def test_an_operand_listed_twice_is_copied_once() -> None:
     """The second mention is a copy of half the bytes that the task moved."""
     bench = Bench()

@@ -87,7 +87,10 @@ SLICE_CODES: Final[Codes] = {
 }
 
 PLACEMENT_CODES: Final[Codes] = {
-    "NO_TASK_IN_PART": ("{copied} of its {parts} are copied, {bytes_copied} bytes", None),
+    "NO_TASK_IN_PART": (
+        "it needs no task, but copies of {copied} of its {parts}, {bytes_copied} bytes",
+        None,
+    ),
     "OPERAND_COPIED": ("operand {at} of {whose} is copied into its place: {why}", "partial"),
     "PIECE_COPIED": ("output {at} of {whose} is copied out of the whole: {why}", "partial"),
     "RESULT_COPIED": ("{producer} lies in a larger buffer, and the caller gets a copy", "partial"),

@@ -226,19 +226,14 @@ class Gathering:
                 tensor.piece = bond
 
     def _align(self, candidate: Candidate) -> None:
-        """Where one piece starts off its alignment, no copy can be made there either."""
+        """What starts off its alignment is copied: a kernel may not write there, a copy may."""
         granule = self.setting.target.run_align
-        for bond in candidate.bonds:
+        for at, bond in enumerate(candidate.bonds):
             if bond is None or not bond.bytes:
                 continue
-            width = (bits(bond.inner.output.desc.dtype) or 8) // 8
-            if bond.delta % (granule or max(width, 1)):
-                off = refuse("UNALIGNED_PIECE", at=0, granule=granule or width)
-                for other in candidate.bonds:
-                    if other is not None and (candidate.is_join or other is bond):
-                        other.banned = other.banned or off
-                if candidate.is_join:
-                    return
+            step = granule or max((bits(bond.inner.output.desc.dtype) or 8) // 8, 1)
+            if bond.delta % step and bond.banned is None:
+                bond.banned = refuse("UNALIGNED_PIECE", at=at, granule=step)
 
     # ---- components ----------------------------------------------------------------------------
 
