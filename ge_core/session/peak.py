@@ -101,6 +101,8 @@ class _Search:
         self.plan = plan
         self.trials = 0
         self.work = 0
+        original = env.extras.get("original") or env.root
+        self.known = {node.name for node in original.all_nodes()}
         # The cheapest first: what saves fewest bytes is given up first.
         self.order = sorted(env.retractions, key=lambda item: (item.bytes, item.node.name))
 
@@ -163,6 +165,10 @@ class _Search:
         for item in taken:
             item.undo()
             self.env.remarks.add(replace(item.remark, bytes=item.bytes))
+        for remark in self.env.remarks.finals():
+            # Copies that were put in for the sake of what is taken back are gone with it.
+            if remark.node not in self.known and self.env.root.find(remark.node) is None:
+                self.env.remarks.reopen(remark.node)
         self.env.analyses.drop()
         return self.planner.plan(self.env.root)
 

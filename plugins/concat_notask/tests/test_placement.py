@@ -213,6 +213,22 @@ def test_a_result_of_the_graph_is_copied_where_that_is_cheaper() -> None:
     assert {"one": "NO_TASK", "two": "NO_TASK", "a/result": "RESULT_COPIED"} == said(result)
 
 
+def test_a_copy_for_the_caller_goes_with_what_it_was_made_for() -> None:
+    """It would cost a larger arena: then the split copies, and the result is none."""
+    bench = Bench(8)
+    whole = bench.op("whole", bench.x)
+    bench.cut("split", whole, 4, 4)
+    big = bench.mix("small", bench.mix("big", bench.x, rows=40), rows=1)
+    bench.b.net_output(whole, big, bench.op("use", whole))
+    copied = ge.compile(bench.b.graph, level="O4", objective="copies")
+    assert said(copied) == {"split": "NO_TASK", "whole/result": "RESULT_COPIED"}
+    result = ge.compile(bench.b.graph, level="O4")
+    assert said(result) == {"split": "RAISES_PEAK"}
+    assert result.after == result.before
+    least = ge.compile(bench.b.graph, level="O1").plan.pools["HBM"].bytes
+    assert result.plan.pools["HBM"].bytes <= least < copied.plan.pools["HBM"].bytes
+
+
 def test_a_piece_that_is_a_result_is_copied_out() -> None:
     """The other piece is a window into the whole."""
     bench = Bench()

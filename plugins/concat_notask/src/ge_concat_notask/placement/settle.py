@@ -17,6 +17,7 @@ from ge_concat_notask.marks import (
     unmark,
 )
 from ge_concat_notask.placement.gather import Candidate
+from ge_concat_notask.placement.layout import Layout
 from ge_concat_notask.placement.problem import Bond, Component
 from ge_concat_notask.refusal import ALL_TEXTS, Refusal
 from ge_concat_notask.slice_rules import SliceRules
@@ -27,24 +28,48 @@ COPY = "Identity"
 STREAM = "stream_id"
 
 
+@dataclass(frozen=True, slots=True)
+class ResultCopies:
+    """Copies for callers, and the nodes without a task that they are there for."""
+
+    copies: tuple[Node, ...]
+    nodes: tuple[Node, ...]
+
+
 @dataclass(slots=True)
 class Settling:
     """Puts choices into one graph.
 
     Attributes:
         before: the nodes that had no task when the pass began.
+        for_results: by node, the copies for callers that would not be needed without its placement
+            and that of the others named with them.
     """
 
     graph: Graph
     ctx: PassContext
     before: frozenset[Node]
-    result_copies: dict[Bond, list[Node]] = field(default_factory=dict)
+    for_results: dict[Node, list[ResultCopies]] = field(default_factory=dict)
 
     def results(self, component: Component, honoured: Sequence[bool]) -> None:
         """Copies for callers of what the graph hands out and does not lay out as a result."""
+        layout = Layout(component, honoured)
+        layout.conflicts()
+        block_of = {tensor: at for at, block in enumerate(layout.blocks) for tensor in block}
         for bond in component.bonds:
-            if bond.kind == "result" and not honoured[bond.number]:
-                self.result_copies[bond] = list(self._copy_result(bond))
+            if bond.kind != "result" or honoured[bond.number]:
+                continue
+            here = block_of.get(bond.inner)
+            nodes = dict.fromkeys(
+                other.node
+                for other in component.bonds
+                if other.kind != "result"
+                and honoured[other.number]
+                and block_of.get(other.outer) == here
+            )
+            copies = ResultCopies(tuple(self._copy_result(bond)), tuple(nodes))
+            for node in nodes:
+                self.for_results.setdefault(node, []).append(copies)
 
     def node(self, candidate: Candidate, honoured: Sequence[bool]) -> None:
         """Mark one join or split as chosen, or leave it its task."""
@@ -59,7 +84,7 @@ class Settling:
         copies = [self._copy(candidate, bond) for bond in copied]
         self._mark(candidate, kept)
         mark_for_dump(self.graph, node, self.ctx)
-        if not copies and node in self.before:
+        if not copies and node in self.before and node not in self.for_results:
             return
         self._say(candidate, kept, copied, copies)
 
@@ -159,7 +184,8 @@ class Settling:
             ctx.applied(node, "NO_TASK", bytes=saved, parts=parts)
         for bond, copy in zip(copied, copies, strict=True):
             self._say_copy(node, bond, copy)
-        undo = partial(take_back, self.graph, node, tuple(copies))
+        results = tuple(self.for_results.get(node, ()))
+        undo = partial(take_back, self.graph, node, tuple(copies), results)
         ctx.retractable(node, undo, "RAISES_PEAK", bytes=saved)
 
     def _say_copy(self, node: Node, bond: Bond, copy: Node) -> None:
@@ -200,11 +226,14 @@ def words(refusal: Refusal) -> str:
     return ALL_TEXTS[refusal.code].format(**refusal.fields)
 
 
-def take_back(graph: Graph, node: Node, copies: Sequence[Node]) -> None:
+def take_back(
+    graph: Graph, node: Node, copies: Sequence[Node], results: Sequence[ResultCopies] = ()
+) -> None:
     """Make a join or split an ordinary node again, and take out the copies made for its sake."""
     if not is_marked(node):
         return
-    for copy in copies:
+    unmark(graph, node)
+    unneeded = [r.copies for r in results if not any(map(is_marked, r.nodes))]
+    for copy in (*copies, *(copy for group in unneeded for copy in group)):
         if copy.graph is graph:
             graph.bypass(copy)
-    unmark(graph, node)
