@@ -38,7 +38,7 @@ def test_internal_options_are_listed_when_all_are(ge: Ge) -> None:
 
 def test_a_section_by_our_name_and_by_ges(ge: Ge) -> None:
     """`Debug` and `debug` are one."""
-    assert ["ge.exportCompileStat"] == names(ge, "--category", "Debug")
+    assert ["ge.exec.enableDump", "ge.exportCompileStat"] == names(ge, "--category", "Debug")
     assert names(ge, "--category", "debug") == names(ge, "--category", "Debug")
 
 

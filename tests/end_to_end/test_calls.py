@@ -37,7 +37,8 @@ def split_behind_a_call(owner: str) -> Graph:
 def test_a_split_of_a_weight_behind_two_calls_copies(owner: str, level: str) -> None:
     """The weight has a place of its own; the split keeps its task and says why.
 
-    Where GE's copy stands behind the weight, the split cuts that copy where it lies.
+    Where GE's copy stands behind the weight, the split cuts that copy where it lies. At O4 parts of
+    a constant are windows into it: nobody writes either.
     """
     guarded = ge.compile(split_behind_a_call(owner), level=level).check_proof()
     assert guarded.after.total.bytes == 64
@@ -47,5 +48,7 @@ def test_a_split_of_a_weight_behind_two_calls_copies(owner: str, level: str) -> 
     ).check_proof()
     final = result.remarks.final("split")
     assert final is not None
-    assert ("missed", "FIXED_MEMORY") == (str(final.kind), final.code)
+    is_window = owner == "Const" and level == "O4"
+    expected = ("applied", "NO_TASK") if is_window else ("missed", "FIXED_MEMORY")
+    assert expected == (str(final.kind), final.code)
     assert result.check().ok

@@ -72,7 +72,6 @@ def ge_register_passes(passes: Any) -> None:
     )
     passes.add(
         SliceNotaskPass,
-        after=["SplitNotaskPass"],
         before=["ConcatNotaskPass", "PackNotaskPass"],
         handles=["slice"],
         **(about | {"levels": Level.O4.and_above()}),
