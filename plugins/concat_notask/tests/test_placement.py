@@ -213,6 +213,14 @@ def test_a_result_of_the_graph_is_copied_where_that_is_cheaper() -> None:
     assert {"one": "NO_TASK", "two": "NO_TASK", "a/result": "RESULT_COPIED"} == said(result)
 
 
+def test_among_equals_the_copy_for_the_caller_is_made() -> None:
+    """One operand of a join goes out as well: as many bytes either way, and the join is whole."""
+    bench = Bench()
+    a, b = bench.op("a", bench.x), bench.op("b", bench.x)
+    bench.b.net_output(a, bench.op("keep", bench.join("it", a, b)))
+    assert {"it": "NO_TASK", "a/result": "RESULT_COPIED"} == said(compiled(bench.b.graph))
+
+
 def test_a_copy_for_the_caller_goes_with_what_it_was_made_for() -> None:
     """It would cost a larger arena: then the split copies, and the result is none."""
     bench = Bench(8)

@@ -36,7 +36,7 @@ class Choice:
 
     Attributes:
         honoured: by number of the bond.
-        cost: bytes copied, and number of bonds that are not honoured.
+        cost: bytes copied, and weight of the copies.
         bound: no choice copies fewer bytes than this.
         steps: work done.
     """
@@ -141,7 +141,7 @@ def _disagreeing(component: Component, honoured: Sequence[bool]) -> Iterator[Bon
 
 
 def _cheapest(conflict: Conflict) -> Bond:
-    return min(conflict, key=lambda bond: (bond.bytes, -bond.number))
+    return min(conflict, key=lambda bond: (bond.bytes, bond.weight, -bond.number))
 
 
 class _Exact:
@@ -181,7 +181,7 @@ class _Exact:
             stay: list[int] = []
             for bond in choices:
                 tie += 1
-                more = (cost[0] + bond.bytes, cost[1] + 1)
+                more = (cost[0] + bond.bytes, cost[1] + bond.weight)
                 if more < self.best:
                     state = (more, tie, dropped | {bond.number}, kept.union(stay))
                     heappush(heap, state)

@@ -16,6 +16,10 @@ GRAPH_TURNS: Final = 30_000
 """The same in all components of one graph together."""
 
 
+COPY_WEIGHT: Final = 1001
+RESULT_WEIGHT: Final = 1000
+
+
 @dataclass(eq=False, slots=True)
 class Tensor:
     """The bytes of one output, under all names that views give them.
@@ -84,6 +88,11 @@ class Bond:
     required: bool = False
 
     @property
+    def weight(self) -> int:
+        """What a copy counts among choices of as many bytes: one for the caller counts least."""
+        return RESULT_WEIGHT if self.kind == "result" else COPY_WEIGHT
+
+    @property
     def node(self) -> Node:
         """The join or split, or the end of the graph."""
         return self.anchors[0].node
@@ -120,6 +129,6 @@ class Component:
         return self.turns <= 0
 
     def cost(self, honoured: Sequence[bool]) -> tuple[int, int]:
-        """Bytes that are copied, and by how many bonds."""
-        copied = [bond.bytes for bond in self.bonds if not honoured[bond.number]]
-        return sum(copied), len(copied)
+        """Bytes that are copied, and the weight of the copies: among equals the fewest win."""
+        copied = [bond for bond in self.bonds if not honoured[bond.number]]
+        return sum(bond.bytes for bond in copied), sum(bond.weight for bond in copied)
