@@ -67,6 +67,8 @@ class Places:
         self._known: set[Node] = set()
         self._asked: tuple[Node, dict[_Block, int] | OutputAnchor] | None = None
         self._claims: set[OutputAnchor] = set()
+        self._last: OutputAnchor | None = None
+        self._told = Uses()
         self._in_rows: set[OutputAnchor] = set()
         """Owners that lie in rows of a joined result, at no one distance from other tensors."""
         for node in graph.nodes:
@@ -88,8 +90,10 @@ class Places:
 
     def uses(self, output: OutputAnchor) -> Uses:
         """What touches the block that a tensor lies in."""
-        block = self._blocks.get(self._memory.chain(output).root)
-        return (block or self._at(output)[0]).uses
+        if output is not self._last:
+            # Rules ask of one operand after the other, and of each several times.
+            self._last, self._told = output, self._at(output)[0].uses
+        return self._told
 
     def clash(self, node: Node, axis: int | None = None) -> OutputAnchor | None:
         """The first operand of a join that can't lie where the join wants it; None: all can."""
@@ -119,6 +123,7 @@ class Places:
         for operand in operands:
             heads.pop(operand, None)
         self._known.add(node)
+        self._last = None
         for anchor in node.inputs:
             if anchor.source is not None:
                 self._claims.update(self._memory.chain(anchor.source).outputs)
@@ -129,6 +134,7 @@ class Places:
     def settle_split(self, node: Node) -> None:
         """Book a split that was marked."""
         self._known.add(node)
+        self._last = None
         self._asked = None
 
     def _adopt(self, node: Node) -> None:
@@ -227,6 +233,7 @@ class Places:
                 self._blocks[owner] = whole
                 whole.starts.setdefault(owner, start)
         self._known.add(node)
+        self._last = None
         self._memory.forget_chains()
 
     def _overlap(self, node: Node, bases: dict[_Block, int]) -> OutputAnchor | None:
