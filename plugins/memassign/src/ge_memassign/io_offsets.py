@@ -20,7 +20,7 @@ BASIC: Final = "_zero_copy_basic_offset"
 RELATIVE: Final = "_zero_copy_relative_offset"
 TO_DATA: Final = "_is_connected_to_data"
 TO_RESULT: Final = "_is_connected_to_netoutput"
-FUSION_OFFSET: Final = "output_offset_for_buffer_fusion"
+FUSION_OFFSET: Final = "_output_offset_for_buffer_fusion"
 FFTS_PLUS: Final = "_ffts_plus_sub_graph"
 
 
@@ -35,19 +35,25 @@ class SetInputOutputOffsetPass(GraphPass):
     def run(self, graph: Graph, ctx: PassContext) -> None:
         """Look at every node of one graph that is connected to its end."""
         plan = ctx.environment.extras.get("plan")
-        if not isinstance(plan, Plan) or _is_ffts_plus(graph):
+        if not isinstance(plan, Plan):
+            return
+        if graph is graph.root:
+            _forget(graph)
+        marked = [n for n in graph.nodes if _indexes(n, TO_RESULT) or _indexes(n, TO_DATA)]
+        if not marked or _is_ffts_plus(graph):
             return
         offsets = _Offsets(plan)
         lists: dict[Node, _Lists] = {}
-        for node in graph.nodes:
+        for node in marked:
             if _indexes(node, TO_RESULT):
                 _outputs(node, offsets, lists)
             if _indexes(node, TO_DATA):
                 _inputs(node, offsets, lists, ctx.target)
         for node, found in lists.items():
-            if found.basic:
-                _graph_of(node).set_attr(node, BASIC, found.basic)
-                _graph_of(node).set_attr(node, RELATIVE, found.relative)
+            # Behind what another graph has said: both arms of an If end at one NetOutput.
+            for name, told in ((BASIC, found.basic), (RELATIVE, found.relative)):
+                if told:
+                    _graph_of(node).set_attr(node, name, [*node.attrs.get(name, ()), *told])
 
 
 @dataclass(slots=True)
@@ -85,11 +91,30 @@ def _graph_of(node: Node) -> Graph:
     return node.graph
 
 
+def _forget(root: Graph) -> None:
+    """Drop lists of an earlier compilation: they tell of another plan."""
+    for node in root.all_nodes():
+        for name in (BASIC, RELATIVE):
+            if name in node.attrs:
+                _graph_of(node).del_attr(node, name)
+
+
 def _is_ffts_plus(graph: Graph) -> bool:
-    """Whether the graph is run by FFTS+, which addresses memory itself."""
-    return bool(graph.attrs.get(FFTS_PLUS)) or any(
-        caller.attrs.get(FFTS_PLUS) for caller, _ in graph.callers
-    )
+    """Whether FFTS+ runs the graph or one around it: it addresses memory itself."""
+    around = {graph: None}
+    left = [graph]
+    while left:
+        inner = left.pop()
+        if inner.attrs.get(FFTS_PLUS) or any(
+            caller.attrs.get(FFTS_PLUS) for caller, _ in inner.callers
+        ):
+            return True
+        for caller, _ in inner.callers:
+            outer = _graph_of(caller)
+            if outer not in around:
+                around[outer] = None
+                left.append(outer)
+    return False
 
 
 def _indexes(node: Node, mark: str) -> list[int]:
@@ -126,7 +151,10 @@ def _joined(node: Node, offsets: _Offsets, lists: dict[Node, _Lists]) -> None:
 
 
 def _packed(node: Node, offsets: _Offsets, lists: dict[Node, _Lists]) -> None:
-    """The outputs of a node lie in one run, of which one goes out: the others move with it."""
+    """The outputs of a node lie in one run, of which one goes out: the others move with it.
+
+    Another of them that is a result itself has an address of its own to be patched, as in GE.
+    """
     for index in _indexes(node, TO_RESULT):
         if not 0 <= index < len(node.outputs):
             continue
@@ -136,9 +164,11 @@ def _packed(node: Node, offsets: _Offsets, lists: dict[Node, _Lists]) -> None:
         found = lists.setdefault(end, _Lists())
         for output in node.outputs:
             at = offsets.of(output)
-            for _ in output.readers if at is not None else ():
-                assert at is not None
-                found.add(basic, at - basic)
+            if at is None:
+                continue
+            for reader in output.readers:
+                if output.index == index or reader.node.op != "NetOutput":
+                    found.add(basic, at - basic)
 
 
 def _graph_end(output: OutputAnchor) -> Node | None:
