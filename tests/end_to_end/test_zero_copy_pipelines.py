@@ -8,7 +8,9 @@ import ge_core as ge
 from ge_core.api import Graph, GraphBuilder, OutputAnchor, TensorDesc
 from ge_core.session.execution import execute
 from ge_core.session.result import Result
+from ge_core.testing import GraphKnobs, random_graph
 
+NEEDED = "_no_task_and_dump_needed"
 ROWS = {count: TensorDesc.make("float16", (count, 64)) for count in (1, 2, 4)}
 
 
@@ -155,3 +157,16 @@ def test_a_dump_finds_tensors_of_nodes_without_a_task(on: bool) -> None:
     (joined,), operands = cat.outputs, cat.inputs
     assert joined is not None
     assert [joined.offset, joined.offset + 256] == [p.offset for p in operands if p is not None]
+
+
+@pytest.mark.parametrize("seed", [10, 121, 148, 200])
+def test_only_nodes_without_a_task_ask_to_be_dumped(seed: int) -> None:
+    """One that loses its task and gets it back, as joins are placed together, asks no more."""
+    result = ge.compile(
+        random_graph(seed, GraphKnobs(nodes=14)),
+        level="O4",
+        options={"ge.exec.enableDump": "1"},
+    )
+    asking = {node.name for node in result.graph.all_nodes() if NEEDED in node.attrs}
+    without = {node.name for node in result.graph.all_nodes() if node.attrs.get("_no_task")}
+    assert asking == without

@@ -14,3 +14,9 @@ def mark_for_dump(graph: Graph, node: Node, ctx: PassContext) -> None:
     """Have a dump find the tensors of a node that lost its task, where dumps are on."""
     if ctx.option(DUMP) == "1":
         graph.set_attr(node, NEEDED, True)
+
+
+def unmark_for_dump(graph: Graph, node: Node) -> None:
+    """Take the mark from a node that has its task again, which tells where tensors lie."""
+    if NEEDED in node.attrs:
+        graph.del_attr(node, NEEDED)

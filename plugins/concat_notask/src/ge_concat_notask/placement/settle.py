@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from ge_concat_notask.dumps import mark_for_dump
+from ge_concat_notask.dumps import mark_for_dump, unmark_for_dump
 from ge_concat_notask.marks import (
     CONCAT_CLAIM,
     PACK_CLAIM,
@@ -78,6 +78,7 @@ class Settling:
         kept = [bond for bond in bonds if honoured[bond.number]]
         if not kept:
             if node in self.before:
+                unmark_for_dump(self.graph, node)
                 self._give_up(candidate, bonds)
             return
         copied = [bond for bond in bonds if not honoured[bond.number]]
@@ -233,6 +234,7 @@ def take_back(
     if not is_marked(node):
         return
     unmark(graph, node)
+    unmark_for_dump(graph, node)
     unneeded = [r.copies for r in results if not any(map(is_marked, r.nodes))]
     for copy in (*copies, *(copy for group in unneeded for copy in group)):
         if copy.graph is graph:
