@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from ge_core.ir import Graph, GraphBuilder
 from ge_core.memory import Plan
 from ge_core.ops import OpRegistry, register_builtin_ops
@@ -97,3 +100,56 @@ def test_stale_marks_go() -> None:
     build = GraphBuilder()
     _chain(build, ("a", "Relu", {"is_last_node": True}), ("b", "Relu", {"is_first_node": True}))
     assert (["a"], ["b"]) == _marks(build.graph)
+
+
+ITEMS = st.tuples(
+    st.integers(0, 2),
+    st.sampled_from(["Relu", "Relu", "Relu", "LabelSet", "LabelGotoEx", "StreamSwitch", "call"]),
+    st.sampled_from(["aicore", "aicpu", ""]),
+    st.sampled_from([False, False, True]),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(ITEMS, max_size=14))
+def test_marks_are_those_of_the_definition(items: list[tuple[int, str, str, bool]]) -> None:
+    """First: nothing of its stream and library before it up to the nearest cut; last: behind it.
+
+    Nodes that are told to have no task, or name no library, have no mark and cut nothing.
+    """
+    build = GraphBuilder()
+    value = build.data("x")
+    for at, (stream, op, library, quiet) in enumerate(items):
+        attrs: dict[str, object] = {"stream_id": stream, "_ge_attr_op_kernel_lib_name": library}
+        if quiet:
+            attrs["_no_task"] = True
+        if op == "call":
+            body = build.subgraph(f"g{at}")
+            body.net_output(body.data(f"g{at}/x"))
+            value = build.op(
+                "PartitionedCall", value, name=f"n{at}", subgraphs={"f": body}, attrs=attrs
+            )
+        else:
+            value = build.op(op, value, name=f"n{at}", attrs=attrs)
+    build.net_output(value)
+    alive = [at for at, (_, _, library, quiet) in enumerate(items) if library and not quiet]
+    several = len({items[at][0] for at in alive}) > 1
+
+    def cuts(at: int) -> bool:
+        return items[at][1] not in ("Relu", "call") or (several and items[at][1] == "call")
+
+    def has_like(at: int, others: list[int]) -> bool:
+        for other in others:
+            if items[other][0] != items[at][0]:
+                continue
+            if cuts(other):
+                return False
+            if items[other][2] == items[at][2]:
+                return True
+        return False
+
+    members = [at for at in alive if not cuts(at)]
+    first = {f"n{at}" for at in members if not has_like(at, [o for o in alive if o < at][::-1])}
+    last = {f"n{at}" for at in members if not has_like(at, [o for o in alive if o > at])}
+    found = _marks(build.graph)
+    assert (first, last) == (set(found[0]), set(found[1]))
